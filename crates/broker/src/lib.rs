@@ -37,6 +37,7 @@ mod proposer;
 mod reads;
 mod route;
 pub mod set_aside;
+mod snapshots;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};

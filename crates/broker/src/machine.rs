@@ -4,6 +4,7 @@
 //! come one at a time, on the raft thread: never two at once.
 
 use parking_lot::Mutex;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use engine::{Counters, Effects, Engine};
 use export::Hub;
 use parking_lot::Mutex as FairMutex;
 use protocol::{Batch, FIRST_PARTITION};
-use replication::{ApplyError, Payload, StateMachine};
+use replication::{ApplyError, Payload, SnapshotCheck, SnapshotError, SnapshotSource, StateMachine};
+use state::StateError;
 use tokio::sync::watch;
 
 use crate::answers::{LateAnswers, Waiter};
@@ -24,8 +26,9 @@ use crate::entered::Entered;
 use crate::flusher::Flusher;
 use crate::leading::Leading;
 use crate::metric_definitions::Metrics;
-use crate::options::StateOptions;
+use crate::options::{Options, StateOptions};
 use crate::set_aside::Orders;
+use crate::snapshots::{self, StatePlace, StateView, failed};
 use crate::write_limit::Written;
 
 /// Changes that are not on disk, those under way to it included, may grow to this many times the flush size before
@@ -136,6 +139,10 @@ pub(crate) struct PartitionMachine {
     last_flush: Instant,
     retry_at: Option<Instant>,
     counted: Instant,
+    /// Where a snapshot takes the place of the state.
+    place: Option<StatePlace>,
+    /// Why nothing can be applied any more, if so.
+    broken: Option<String>,
 }
 
 impl PartitionMachine {
@@ -160,12 +167,21 @@ impl PartitionMachine {
             last_flush: now,
             retry_at: None,
             counted: now,
+            place: None,
+            broken: None,
         }
     }
 
-    /// With a watch of the time that a batch takes, and with batches that are not to be applied.
-    pub fn watched(self, watch: ApplyWatch, set_aside: Orders) -> Self {
-        Self { watch, set_aside, ..self }
+    /// With the place where the state is, for a snapshot to take its place.
+    pub fn at(self, place: StatePlace) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    /// As the broker is configured: with its watch of the time that a batch takes, and the place of its state; and
+    /// with batches that are not to be applied.
+    pub fn configured(self, options: &Options, set_aside: Orders) -> Self {
+        let watch = options.apply_watch.clone();
+        Self { watch, set_aside, ..self.at(StatePlace::of(options)) }
     }
 
     fn dispatch(
@@ -303,8 +319,55 @@ impl PartitionMachine {
     }
 }
 
+/// The clock of an engine after a batch.
+fn clock(engine: &Engine) -> EngineClock {
+    EngineClock {
+        now_ms: engine.now_ms(),
+        is_pinned: engine.clock_is_pinned(),
+        offset_ms: engine.clock_offset_ms(),
+        log_ms: engine.log_time_ms(),
+    }
+}
+
+impl PartitionState {
+    /// Notes how far the engine is, and what it makes of the next batch.
+    fn note(&self, engine: &Engine, left_over_records: u64) {
+        self.position.store(engine.position(), Ordering::Release);
+        self.note_written(engine.position(), left_over_records);
+        self.grants_version.store(engine.grants_version(), Ordering::Release);
+        self.engine_version.store(engine.active_version(), Ordering::Release);
+    }
+
+    /// Notes figures for operators.
+    fn count(&self, engine: &Engine) {
+        self.counters.lock().clone_from(engine.counters());
+        *self.rows.lock() = engine.tables().row_counts();
+    }
+}
+
+impl PartitionMachine {
+    /// Notes everywhere that the state is another one, all of it on disk.
+    fn note_installed(&mut self, index: u64) -> Result<(), StateError> {
+        (self.durable, self.dirty, self.retry_at) = (index, false, None);
+        self.last_flush = Instant::now();
+        let engine = self.engine.lock();
+        self.shared.note(&engine, 0);
+        self.shared.count(&engine);
+        self.shared.due.update(engine.next_due_ms()?, clock(&engine), engine.has_pending_steps()?);
+        drop(engine);
+        self.shared.set_flush_failure(None);
+        self.shared.overlay_full.store(false, Ordering::Release);
+        self.shared.unflushed.store(false, Ordering::Release);
+        self.shared.durable.send_replace(index);
+        Ok(())
+    }
+}
+
 impl StateMachine for PartitionMachine {
     fn apply(&mut self, index: u64, term: u64, payload: &Payload) -> Result<(), ApplyError> {
+        if let Some(reason) = &self.broken {
+            return Err(ApplyError::new(reason.clone()));
+        }
         let started = Instant::now();
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let mut waited = None;
@@ -345,22 +408,11 @@ impl StateMachine for PartitionMachine {
         }
         drop(applying);
         // Before the answers: who has one finds what it speaks of.
-        self.shared.position.store(engine.position(), Ordering::Release);
-        self.shared.note_written(engine.position(), effects.left_over_records);
-        self.shared.grants_version.store(engine.grants_version(), Ordering::Release);
-        self.shared.engine_version.store(engine.active_version(), Ordering::Release);
-        let clock = EngineClock {
-            now_ms: engine.now_ms(),
-            is_pinned: engine.clock_is_pinned(),
-            offset_ms: engine.clock_offset_ms(),
-            log_ms: engine.log_time_ms(),
-        };
+        self.shared.note(&engine, effects.left_over_records);
+        let clock = clock(&engine);
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
-            let mut counters = self.shared.counters.lock();
-            counters.clone_from(engine.counters());
-            let rows = engine.tables().row_counts();
-            *self.shared.rows.lock() = rows;
+            self.shared.count(&engine);
         }
         drop(engine);
         let waiting = proposed.or(waited.as_ref().map(|(proposed, _)| &**proposed));
@@ -376,7 +428,37 @@ impl StateMachine for PartitionMachine {
     fn durable_index(&self) -> u64 {
         self.durable
     }
+
+    fn snapshot(&mut self) -> Result<Box<dyn SnapshotSource>, SnapshotError> {
+        let snapshot = self.engine.lock().tables().snapshot().map_err(failed)?;
+        Ok(Box::new(StateView(snapshot)))
+    }
+
+    fn snapshot_check(&self) -> SnapshotCheck {
+        snapshots::check()
+    }
+
+    fn install_snapshot(&mut self, index: u64, source: &Path) -> Result<(), SnapshotError> {
+        let Some(place) = self.place.clone() else { return Err(SnapshotError::Unsupported) };
+        // A flush of the old state must not be taken for one of the new state.
+        if self.flushing
+            && let Some(outcome) = self.flusher.wait()
+        {
+            self.flush_ended(outcome).map_err(failed)?;
+        }
+        let (replacement, engine) = place.prepare(index, source)?;
+        replacement.put().map_err(failed)?;
+        // The old state has no file any more: from here on, an error is the end of it.
+        let old = std::mem::replace(&mut *self.engine.lock(), engine);
+        drop(old);
+        let noted = place.sync().map_err(failed).and_then(|()| self.note_installed(index).map_err(failed));
+        if let Err(error) = &noted {
+            self.broken =
+                Some(format!("a snapshot was put in the place of the state, but not made sure of: {error}"));
+        }
+        noted
+    }
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -132,7 +132,7 @@ impl Node {
         let engine = Arc::new(Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
         let machine = PartitionMachine::new(&engine, &shared, flusher, options.state.clone())
-            .watched(options.apply_watch.clone(), set_aside);
+            .configured(&options, set_aside);
         let shutdown = CancellationToken::new();
         // Ended with this future, too, when the start is given up.
         let watching = shutdown.clone().drop_guard();
@@ -184,13 +184,13 @@ impl Node {
             former_exporters: Mutex::new(former_exporters),
         });
         watching.disarm();
-        let mut tasks =
-            vec![watch, tokio::spawn(proposer.run()), tokio::spawn(supervise(Arc::downgrade(&node)))];
-        // In a cluster the log stays for those who are behind.
-        if node.router.is_none() {
-            let durable = node.shared.durable.subscribe();
-            tasks.push(tokio::spawn(purge(node.group.clone(), durable, node.shutdown.clone())));
-        }
+        let durable = node.shared.durable.subscribe();
+        let mut tasks = vec![
+            watch,
+            tokio::spawn(proposer.run()),
+            tokio::spawn(supervise(Arc::downgrade(&node))),
+            tokio::spawn(purge(node.group.clone(), durable, node.shutdown.clone())),
+        ];
         if let Some(exports) = &node.shared.exports {
             let (exports, shutdown) = (Arc::clone(exports), node.shutdown.clone());
             tasks.push(tokio::spawn(exporting::acknowledge(Arc::downgrade(&node), exports, shutdown)));

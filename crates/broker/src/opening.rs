@@ -73,13 +73,18 @@ async fn open_engine(options: &Options) -> Result<Engine, StartError> {
     let path = state_file(&options.data_dir);
     let failed = |source| StartError::DataDir { path: options.data_dir.clone(), source };
     std::fs::create_dir_all(path.parent().unwrap_or(&options.data_dir)).map_err(failed)?;
-    let store_options = state::Options {
-        page_cache_bytes: options.state.page_cache_bytes,
-        clean_cache_bytes: options.state.value_cache_bytes,
-    };
+    let store_options = store_options(options);
     let store = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
     let store = store.map_err(std::io::Error::other)??;
     Ok(Engine::open(&store, engine_options(options))?)
+}
+
+/// The state as the broker is configured.
+pub(crate) fn store_options(options: &Options) -> state::Options {
+    state::Options {
+        page_cache_bytes: options.state.page_cache_bytes,
+        clean_cache_bytes: options.state.value_cache_bytes,
+    }
 }
 
 /// The engine as the broker is configured; settings in its state win.

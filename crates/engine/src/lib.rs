@@ -94,8 +94,8 @@ impl Engine {
         self.tables.begin();
         self.tables.meta.put(META, self.meta);
         self.tables.commit();
-        effects.next_due_ms = crate::core::due::next_ms(&self.tables, self.meta.now_ms)?;
-        effects.has_pending_steps = !self.tables.pending_steps.is_empty()?;
+        effects.next_due_ms = self.next_due_ms()?;
+        effects.has_pending_steps = self.has_pending_steps()?;
         effects.queued_types.sort_unstable();
         effects.queued_types.dedup();
         let tables = &self.tables;
@@ -110,6 +110,16 @@ impl Engine {
             return Err(error.into());
         }
         Ok(())
+    }
+
+    /// When a tick has something to do next, Unix milliseconds; `None` if there is nothing.
+    pub fn next_due_ms(&self) -> Result<Option<i64>, StateError> {
+        crate::core::due::next_ms(&self.tables, self.meta.now_ms)
+    }
+
+    /// Whether steps are left over for the next batch.
+    pub fn has_pending_steps(&self) -> Result<bool, StateError> {
+        Ok(!self.tables.pending_steps.is_empty()?)
     }
 
     /// The tables, to look at.

@@ -13,8 +13,8 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::thread;
 
-use openraft::Raft;
 use openraft::error::{CheckIsLeaderError, RaftError};
+use openraft::{Raft, Snapshot};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use crate::group_state::{GroupOptions, Role, StartError};
@@ -73,6 +73,7 @@ impl Group {
         let durable = machine.durable_index();
         let applied = position(durable, &group_log)?;
         let proposals = Arc::new(Proposals::new(options.proposals_in_flight_max));
+        let snapshot_check = machine.snapshot_check();
         let (machine, apply_thread) =
             MachineHandle::spawn(machine, group_log.clone(), node_id, proposals.clone(), snapshot_dir)?;
         if let Some(applied) = applied {
@@ -87,6 +88,7 @@ impl Group {
             proposals,
             log: group_log,
             machine,
+            snapshot_check,
         });
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
         let (ended_sender, mut ended) = watch::channel(false);
@@ -192,8 +194,11 @@ impl Group {
         }
     }
 
-    /// Removes the log up to and including `upto`, but never beyond what the state machine has made durable.
-    /// Returns when the entries are gone; their files go in the background.
+    /// Removes the log up to and including `upto`, but never beyond what the state machine has made durable,
+    /// nor what is kept for other replicas: see [`GroupOptions::log_kept_bytes_max`].
+    ///
+    /// Returns when the entries are gone, or at the latest after 5 s while they are being sent to another replica;
+    /// their files go in the background.
     pub async fn purge(&self, upto: u64) {
         let (reply, done) = oneshot::channel();
         if self.orders.send(Order::Purge(upto, reply)).await.is_ok() {
@@ -215,6 +220,7 @@ impl Group {
             }
             PeerCall::Snapshot(vote, mut snapshot) => {
                 *snapshot.snapshot = self.receive(&raft, *snapshot.snapshot).await?;
+                self.check(&snapshot).await?;
                 let installed = raft.install_full_snapshot(vote, snapshot).await;
                 PeerAnswer::Snapshot(installed.map_err(|error| PeerError::Stopped(fatal_text(&error)))?)
             }
@@ -239,6 +245,24 @@ impl Group {
             Ok(Ok(())) => Ok(*target),
             Ok(Err(error)) => Err(PeerError::Unreachable(error.to_string())),
             Err(error) => Err(PeerError::Unreachable(error.to_string())),
+        }
+    }
+
+    /// Refuses a damaged snapshot: openraft would give up entries for it, and end when it cannot be installed.
+    async fn check(&self, snapshot: &Snapshot<TypeConfig>) -> Result<(), PeerError> {
+        let (Some(last), SnapshotData::File(path)) = (snapshot.meta.last_log_id, &*snapshot.snapshot) else {
+            return Err(PeerError::Unreachable("a snapshot without an index or a file".to_owned()));
+        };
+        let (check, path) = (self.inner.snapshot_check.clone(), path.clone());
+        let checked = tokio::task::spawn_blocking(move || check(last.index, &path)).await;
+        let refused = |reason: String| {
+            tracing::error!(group = self.inner.group, index = last.index, reason, "a snapshot is refused");
+            PeerError::Unreachable(format!("the snapshot is refused: {reason}"))
+        };
+        match checked {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(refused(error.to_string())),
+            Err(error) => Err(refused(error.to_string())),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::log::{GroupLog, LogError};
 use crate::machine::MachineHandle;
 use crate::peer::{NoPeers, Transport};
 use crate::proposals::Proposals;
+use crate::snapshot::SnapshotCheck;
 use crate::types::{ProposeError, TypeConfig, fatal_text};
 use openraft::error::Fatal;
 use openraft::{Config, Raft, SnapshotPolicy};
@@ -30,6 +31,16 @@ pub struct GroupOptions {
     pub proposals_in_flight_max: usize,
     /// Where snapshots from a leader are received. Default: `snapshots` beside the log.
     pub snapshot_dir: Option<PathBuf>,
+    /// Bytes of log at most that are kept, though the state here has them, for replicas that lack them; those that
+    /// lack more are sent a snapshot.
+    ///
+    /// A leader keeps what any other replica of the group lacks. One that is away counts, too: nobody knows whether it
+    /// is about to come back. A replica that does not lead does not know what the others have, and keeps as much as
+    /// this allows, so that it can serve them when it leads. A sole voter without other replicas keeps nothing.
+    ///
+    /// Bytes are those of payloads, with a little for each entry, before compression; of entries that were there
+    /// before the last start they are estimated from some of them.
+    pub log_kept_bytes_max: u64,
     /// Carries messages to the other voters.
     pub transport: Arc<dyn Transport>,
 }
@@ -43,6 +54,7 @@ impl Default for GroupOptions {
             election_timeout_max_ms: 450,
             proposals_in_flight_max: 256,
             snapshot_dir: None,
+            log_kept_bytes_max: 1 << 30,
             transport: Arc::new(NoPeers),
         }
     }
@@ -140,6 +152,7 @@ pub(crate) struct GroupState {
     pub(crate) proposals: Arc<Proposals>,
     pub(crate) log: Arc<GroupLog>,
     pub(crate) machine: MachineHandle,
+    pub(crate) snapshot_check: SnapshotCheck,
 }
 
 impl GroupState {

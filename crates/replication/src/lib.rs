@@ -30,5 +30,5 @@ pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
 pub use machine::{ApplyError, StateMachine};
 pub use message::{RequestMessage, SnapshotBody};
 pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
-pub use snapshot::{SnapshotError, SnapshotSource};
+pub use snapshot::{SnapshotCheck, SnapshotError, SnapshotSource};
 pub use types::{Payload, ProposeError};

@@ -19,11 +19,11 @@ use std::thread::{self, JoinHandle};
 use openraft::storage::RaftStateMachine;
 use openraft::{AnyError, OptionalSend, RaftSnapshotBuilder, Snapshot, SnapshotMeta};
 use thiserror::Error;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::log::{GroupLog, LogError};
 use crate::proposals::Proposals;
-use crate::snapshot::{SnapshotData, SnapshotError, SnapshotSource};
+use crate::snapshot::{SnapshotCheck, SnapshotData, SnapshotError, SnapshotSource};
 use crate::types::{
     Entry, EntryPayload, LogId, Payload, ProposeError, StorageError, StorageIOError, StoredMembership,
     TypeConfig,
@@ -57,13 +57,21 @@ pub trait StateMachine: Send + 'static {
     /// entries after it are applied again, so it must be stored in one transaction with those effects.
     fn durable_index(&self) -> u64;
 
-    /// A view of the durable state for another replica.
+    /// A view of the durable state for another replica, no older than `durable_index`.
+    ///
+    /// Without snapshots a group must not purge what another replica may lack: `Unsupported` then stops the leader.
     fn snapshot(&mut self) -> Result<Box<dyn SnapshotSource>, SnapshotError> {
         Err(SnapshotError::Unsupported)
     }
 
+    /// A check of snapshots that arrive, asked for once. One that fails it is refused before anything is given up.
+    fn snapshot_check(&self) -> SnapshotCheck {
+        Arc::new(|_, _| Ok(()))
+    }
+
     /// Replaces the whole state, durably, by the snapshot in the file `source`, which includes every entry up to
-    /// `index`. Afterwards `durable_index` is `index`.
+    /// `index`. Afterwards `durable_index` is `index`. A crash on the way leaves the old state or the new one; after an
+    /// error the old one goes on, or every later `apply` fails.
     fn install_snapshot(&mut self, index: u64, source: &Path) -> Result<(), SnapshotError> {
         let _ = (index, source);
         Err(SnapshotError::Unsupported)
@@ -72,10 +80,13 @@ pub trait StateMachine: Send + 'static {
 
 type Reply<T> = oneshot::Sender<T>;
 
+/// A view, with what openraft wants to know of it.
+type TakenSnapshot = (Box<dyn SnapshotSource>, SnapshotMeta<u64, openraft::BasicNode>);
+
 enum Order {
     Apply(Vec<Entry>, Reply<Result<(), String>>),
     DurableIndex(Reply<u64>),
-    Snapshot(Reply<Result<Box<dyn SnapshotSource>, SnapshotError>>),
+    Snapshot(Reply<Result<TakenSnapshot, SnapshotError>>),
     Install(LogId, PathBuf, Reply<Result<(), SnapshotError>>),
     Stop,
 }
@@ -86,6 +97,8 @@ pub(crate) struct Progress {
     applied: Mutex<Option<LogId>>,
     applied_index: AtomicU64,
     failure: OnceLock<String>,
+    /// Whether the core's last order to install a snapshot failed; changes, too, when one has been installed.
+    install_failed: watch::Sender<bool>,
 }
 
 impl Progress {
@@ -100,6 +113,24 @@ impl Progress {
 
     fn applied(&self) -> Option<LogId> {
         *self.applied.lock()
+    }
+
+    /// Of a state machine that has applied everything up to an index.
+    #[cfg(test)]
+    pub(crate) fn at(index: u64) -> Self {
+        Self { applied_index: AtomicU64::new(index), ..Self::default() }
+    }
+
+    /// Forgets about orders to an earlier core.
+    pub(crate) fn begin_core(&self) {
+        self.install_failed.send_replace(false);
+    }
+
+    /// Waits until the state has everything up to `index`; false if the snapshot that was to bring it there failed.
+    pub(crate) async fn reaches(&self, index: u64) -> bool {
+        let mut failed = self.install_failed.subscribe();
+        let seen = failed.wait_for(|failed| *failed || self.applied_index() >= index).await;
+        seen.is_ok() && self.applied_index() >= index
     }
 
     fn set_applied(&self, id: LogId) {
@@ -178,27 +209,60 @@ impl MachineHandle {
         Ok(answer.await.map_err(|_| gone())?)
     }
 
-    /// The description of the durable state as a snapshot.
-    #[expect(clippy::result_large_err, reason = "the error is openraft's")]
-    fn meta(&self, index: u64) -> Result<SnapshotMeta<u64, openraft::BasicNode>, StorageError> {
-        let failed = |error: LogError| StorageIOError::read_snapshot(None, AnyError::new(&error));
-        let last_log_id = match self.progress.applied() {
-            None => None,
-            Some(applied) if applied.index == index => Some(applied),
-            Some(_) => self.log.log_id_at(index).map_err(failed)?,
+    /// Installs a received snapshot. The log notes it first: with the state at its index after a crash, the log must
+    /// know the entry there, which it may never have had.
+    async fn install(
+        &self,
+        meta: &SnapshotMeta<u64, openraft::BasicNode>,
+        snapshot: SnapshotData,
+    ) -> Result<(), StorageError> {
+        let failed =
+            |text: String| StorageIOError::write_snapshot(Some(meta.signature()), AnyError::error(text));
+        let SnapshotData::File(path) = snapshot else {
+            return Err(failed("a received snapshot must be a file".to_owned()).into());
         };
-        Ok(SnapshotMeta {
-            last_log_id,
-            last_membership: self.log.membership_at(index),
-            snapshot_id: format!("{}-{index}", self.log.group()),
-        })
+        let Some(last) = meta.last_log_id else {
+            return Err(failed("an empty snapshot cannot be installed".to_owned()).into());
+        };
+        self.log
+            .note_snapshot(last, &meta.last_membership)
+            .await
+            .map_err(|error| failed(error.to_string()))?;
+        let source = path.clone();
+        self.ask(|reply| Order::Install(last, source, reply))
+            .await?
+            .map_err(|error| failed(error.to_string()))?;
+        if let Err(error) = std::fs::remove_file(&path) {
+            tracing::warn!(%error, path = %path.display(), "an installed snapshot could not be removed");
+        }
+        Ok(())
     }
+}
+
+/// The description of the state up to `index` as a snapshot.
+fn meta(
+    log: &GroupLog,
+    applied: Option<LogId>,
+    index: u64,
+) -> Result<SnapshotMeta<u64, openraft::BasicNode>, LogError> {
+    let last_log_id = match applied {
+        None => None,
+        Some(applied) if applied.index == index => Some(applied),
+        Some(_) => log.log_id_at(index)?,
+    };
+    Ok(SnapshotMeta {
+        last_log_id,
+        last_membership: log.membership_at(index),
+        snapshot_id: format!("{}-{index}", log.group()),
+    })
 }
 
 impl RaftSnapshotBuilder<TypeConfig> for MachineHandle {
     async fn build_snapshot(&mut self) -> Result<Snapshot<TypeConfig>, StorageError> {
         let index = self.durable_index().await?;
-        Ok(Snapshot { meta: self.meta(index)?, snapshot: Box::new(SnapshotData::Durable) })
+        let failed = |error: LogError| StorageIOError::read_snapshot(None, AnyError::new(&error));
+        let meta = meta(&self.log, self.progress.applied(), index).map_err(failed)?;
+        Ok(Snapshot { meta, snapshot: Box::new(SnapshotData::Durable) })
     }
 }
 
@@ -245,37 +309,19 @@ impl RaftStateMachine<TypeConfig> for MachineHandle {
         meta: &SnapshotMeta<u64, openraft::BasicNode>,
         snapshot: Box<SnapshotData>,
     ) -> Result<(), StorageError> {
-        let failed =
-            |text: String| StorageIOError::write_snapshot(Some(meta.signature()), AnyError::error(text));
-        let SnapshotData::File(path) = *snapshot else {
-            return Err(failed("a received snapshot must be a file".to_owned()).into());
-        };
-        let Some(last) = meta.last_log_id else {
-            return Err(failed("an empty snapshot cannot be installed".to_owned()).into());
-        };
-        self.log
-            .note_snapshot(last, &meta.last_membership)
-            .await
-            .map_err(|error| failed(error.to_string()))?;
-        let source = path.clone();
-        self.ask(|reply| Order::Install(last, source, reply))
-            .await?
-            .map_err(|error| failed(error.to_string()))?;
-        if let Err(error) = std::fs::remove_file(&path) {
-            tracing::warn!(%error, path = %path.display(), "an installed snapshot could not be removed");
+        let installed = self.install(meta, *snapshot).await;
+        if installed.is_err() {
+            self.progress.install_failed.send_replace(true);
         }
-        Ok(())
+        installed
     }
 
     async fn get_current_snapshot(&mut self) -> Result<Option<Snapshot<TypeConfig>>, StorageError> {
         match self.ask(Order::Snapshot).await? {
-            Ok(source) => {
-                let meta = self.meta(source.index())?;
-                Ok(Some(Snapshot {
-                    meta,
-                    snapshot: Box::new(SnapshotData::Source(Mutex::new(Some(source)))),
-                }))
-            }
+            Ok((source, meta)) => Ok(Some(Snapshot {
+                meta,
+                snapshot: Box::new(SnapshotData::Source(Mutex::new(Some(source)))),
+            })),
             Err(SnapshotError::Unsupported) => Ok(None),
             Err(error) => Err(StorageIOError::read_snapshot(None, AnyError::new(&error)).into()),
         }
@@ -318,11 +364,19 @@ impl Applier {
         let Some(machine) = &mut self.machine else { return false };
         match order {
             Order::DurableIndex(reply) => drop(reply.send(machine.durable_index())),
-            Order::Snapshot(reply) => drop(reply.send(machine.snapshot())),
+            Order::Snapshot(reply) => {
+                // Described before the state becomes durable further on, and the log may be purged beyond the view.
+                let taken = machine.snapshot().and_then(|source| {
+                    let meta = meta(&self.log, self.progress.applied(), source.index());
+                    Ok((source, meta.map_err(|error| SnapshotError::Failed(error.into()))?))
+                });
+                let _ = reply.send(taken);
+            }
             Order::Install(last, source, reply) => {
                 let result = machine.install_snapshot(last.index, &source);
                 if result.is_ok() {
                     self.progress.set_applied(last);
+                    self.progress.install_failed.send_replace(false);
                 }
                 let _ = reply.send(result);
             }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use thiserror::Error;
@@ -26,6 +27,10 @@ pub trait SnapshotSource: Send {
     /// Writes the view to a new file at `target`. Called once, on a thread that may block.
     fn write_to(self: Box<Self>, target: &Path) -> Result<(), SnapshotError>;
 }
+
+/// Finds out whether a file is a whole snapshot as of a log index, and changes nothing. It may block, and is called on
+/// any thread, while entries are applied.
+pub type SnapshotCheck = Arc<dyn Fn(u64, &Path) -> Result<(), SnapshotError> + Send + Sync>;
 
 /// A snapshot inside openraft.
 pub(crate) enum SnapshotData {

@@ -16,6 +16,8 @@ use crate::types::{LogId, TypeConfig, fatal_text, raft_text};
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(50);
 /// Longest pause between tries to resume.
 const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
+/// How long a purge waits for entries that are being sent.
+const PURGE_PATIENCE: Duration = Duration::from_secs(5);
 const _: () = assert!(RETRY_PAUSE_MIN.as_nanos() <= RETRY_PAUSE_MAX.as_nanos());
 
 /// Why one life of openraft's core ended.
@@ -96,7 +98,9 @@ impl Supervisor {
     async fn start(&self) -> Result<Raft<TypeConfig>, StartError> {
         let inner = &self.inner;
         let peers = Peers { group: inner.group, transport: self.options.transport.clone() };
-        let log = LogHandle::new(inner.log.clone(), self.node, inner.proposals.clone());
+        let progress = inner.machine.progress().clone();
+        progress.begin_core();
+        let log = LogHandle::new(inner.log.clone(), self.node, inner.proposals.clone(), progress);
         let pristine = inner.log.is_pristine();
         let raft = Raft::new(self.node, self.config.clone(), peers, log, inner.machine.clone())
             .await
@@ -195,6 +199,7 @@ impl Supervisor {
     async fn purge(&self, raft: &Raft<TypeConfig>, upto: u64) {
         let Ok(durable) = self.inner.machine.durable_index().await else { return };
         let upto = upto.min(durable).min(self.inner.machine.progress().applied_index());
+        let upto = upto.min(self.not_kept(raft));
         if upto == 0 || self.inner.log.purged().is_some_and(|purged| purged.index >= upto) {
             return;
         }
@@ -209,7 +214,25 @@ impl Supervisor {
         {
             return;
         }
-        let _ = metrics.wait_for(|now| now.running_state.is_err() || reached(now.purged)).await;
+        let purged = metrics.wait_for(|now| now.running_state.is_err() || reached(now.purged));
+        // Entries under way to another replica stay until they are there: other orders must not wait for that.
+        let _ = tokio::time::timeout(PURGE_PATIENCE, purged).await;
+    }
+
+    /// Index up to which the log is not kept for other replicas.
+    fn not_kept(&self, raft: &Raft<TypeConfig>) -> u64 {
+        let metrics = raft.metrics();
+        let now = metrics.borrow();
+        let had_by_all = match &now.replication {
+            Some(replication) if now.state == ServerState::Leader => {
+                let others = replication.iter().filter(|(node, _)| **node != self.node);
+                others.map(|(_, matched)| matched.map_or(0, |id| id.index)).min().unwrap_or(u64::MAX)
+            }
+            _ if self.inner.log.is_sole_voter(self.node) => u64::MAX,
+            _ => 0,
+        };
+        let first_within = self.inner.log.first_within(self.options.log_kept_bytes_max);
+        had_by_all.max(first_within.saturating_sub(1))
     }
 
     async fn stop(&self, raft: &Raft<TypeConfig>) {

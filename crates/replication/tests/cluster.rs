@@ -138,6 +138,7 @@ impl Cluster {
             heartbeat_interval_ms: 20,
             election_timeout_ms: 100,
             transport: self.wire.clone(),
+            log_kept_bytes_max: 0,
             ..GroupOptions::default()
         };
         // Of what was applied, only what was flushed is there after a restart.

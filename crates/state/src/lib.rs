@@ -33,7 +33,7 @@ pub use flush::{Flush, Flushed};
 pub use key::TableKey;
 pub use redb::StorageBackend;
 pub use retired::Retired;
-pub use snapshot::Snapshot;
+pub use snapshot::{Replacement, Snapshot};
 pub use store::{Options, Store};
 pub use table::Table;
 pub use value::TableValue;

@@ -25,7 +25,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::{
     Options, StateError, Store,
     store::{
-        FORMAT, build, definition, guarded, read_applied_in, table_name, table_numbers_in, write_applied,
+        FORMAT, Opening, Unfinished, build, definition, guarded, needs_reopening, read_applied_in,
+        table_name, table_numbers_in, write_applied,
     },
 };
 
@@ -38,6 +39,7 @@ const CHUNK_BYTES_MAX: usize = CHUNK_BYTES;
 const ROW_BYTES_MAX: usize = 1 << 30;
 /// Memory set aside for a row before its bytes have arrived.
 const ROW_BYTES_TRUSTED: usize = 1 << 20;
+const OUT_OF_ORDER: &str = "its rows are out of order";
 const _: () = assert!(CHUNK_BYTES <= CHUNK_BYTES_MAX && CHUNK_BYTES_MAX <= u32::MAX as usize);
 const _: () = assert!(ROW_BYTES_TRUSTED <= ROW_BYTES_MAX);
 
@@ -102,15 +104,24 @@ impl Snapshot {
 }
 
 impl Store {
-    /// A snapshot of the last flush.
+    /// A snapshot of the last flush. After a failure of the disk the database is opened anew for it.
     pub fn snapshot(&self) -> Result<Snapshot, StateError> {
+        let begin = |opening: &Opening| {
+            guarded(|| -> Result<_, redb::Error> {
+                let transaction = opening.database.begin_read()?;
+                let applied_index = read_applied_in(&transaction)?;
+                Ok((transaction, applied_index))
+            })
+        };
         let opening = self.opening();
-        let (transaction, applied_index) = guarded(|| -> Result<_, redb::Error> {
-            let transaction = opening.database.begin_read()?;
-            let applied_index = read_applied_in(&transaction)?;
-            Ok((transaction, applied_index))
-        })
-        .map_err(|source| self.error("read", source))?;
+        let begun = match begin(&opening) {
+            Err(error) if needs_reopening(&error) => {
+                self.reopen(opening.generation)?;
+                begin(&self.opening())
+            }
+            result => result,
+        };
+        let (transaction, applied_index) = begun.map_err(|source| self.error("read", source))?;
         Ok(Snapshot { transaction, applied_index, path: self.path().to_owned() })
     }
 
@@ -158,19 +169,91 @@ impl Store {
             return Err(StateError::NotEmpty { path: "(storage)".to_owned() });
         }
         let store = Self::with_backend(storage, options)?;
-        guarded(|| read_all(&store, snapshot)).map_err(|failure| match failure {
-            Failure::Stream(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                StateError::SnapshotInvalid("it is cut short".to_owned())
-            }
-            Failure::Stream(error) => StateError::SnapshotRead(error),
-            Failure::Database(source) => store.error("write", source),
-            Failure::State(error) => error,
-        })
+        guarded(|| read_all(&store, snapshot)).map_err(|failure| failure.of_stream("(storage)", "write"))
+    }
+
+    /// Reads a snapshot to its end, compares it with its checksums and returns its log index. Nothing is written. An
+    /// error is either that it could not be read or that it is damaged.
+    pub fn check_snapshot(snapshot: impl Read) -> Result<u64, StateError> {
+        guarded(|| check_all(snapshot)).map_err(|failure| failure.of_stream("(snapshot)", "read"))
+    }
+
+    /// Builds a database from a snapshot beside the database file `path`, which stays as it is until
+    /// [`Replacement::put`]. Built anew, it takes the place of one that was not put.
+    pub fn prepare_replacement(
+        path: &Path,
+        snapshot: impl Read,
+        options: Options,
+    ) -> Result<Replacement, StateError> {
+        let unfinished = Unfinished::create(path)?;
+        let applied_index = Self::restore_into(unfinished.storage(), snapshot, options.clone())?;
+        let store = unfinished.open(options)?;
+        Ok(Replacement { unfinished, store, applied_index })
+    }
+}
+
+/// A database that was built from a snapshot beside the one that it can replace. Dropped without having been put
+/// there, its file is removed.
+#[derive(Debug)]
+pub struct Replacement {
+    unfinished: Unfinished,
+    store: Store,
+    applied_index: u64,
+}
+
+impl Replacement {
+    /// The log index up to which the snapshot holds everything.
+    pub fn applied_index(&self) -> u64 {
+        self.applied_index
+    }
+
+    /// The new database. It stays the same one when it is put in its place.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Gives the new database the place of the old one, in one step. After an error the old one is there still. The
+    /// step lasts over a power failure once the directory has been synced. A store that has the old file open goes on
+    /// with the old content, which ends with it.
+    pub fn put(self) -> Result<(), StateError> {
+        self.unfinished.rename()
     }
 }
 
 fn read_all(store: &Store, input: impl Read) -> Result<u64, Failure> {
-    let mut input = ChunkReader { input, chunk: Vec::new(), position: 0, chunks: 0 };
+    let mut input = ChunkReader::new(input);
+    let head = read_head(&mut input)?;
+    let transaction = store.opening().begin_write()?;
+    read_tables(&head, &mut input, |number, rows, input| write_table(&transaction, number, rows, input))?;
+    write_applied(&transaction, head.applied_index)?;
+    transaction.commit().map_err(redb::Error::from)?;
+    Ok(head.applied_index)
+}
+
+fn check_all(input: impl Read) -> Result<u64, Failure> {
+    let mut input = ChunkReader::new(input);
+    let head = read_head(&mut input)?;
+    read_tables(&head, &mut input, |_, rows, input| {
+        let mut previous: Option<Vec<u8>> = None;
+        read_rows(rows, input, |key, _| {
+            if previous.as_ref().is_some_and(|previous| key <= previous.as_slice()) {
+                return Err(invalid(OUT_OF_ORDER));
+            }
+            let previous = previous.get_or_insert_default();
+            previous.clear();
+            previous.extend_from_slice(key);
+            Ok(())
+        })
+    })?;
+    Ok(head.applied_index)
+}
+
+struct SnapshotHead {
+    applied_index: u64,
+    tables: u32,
+}
+
+fn read_head(input: &mut ChunkReader<impl Read>) -> Result<SnapshotHead, Failure> {
     if input.array::<8>()? != *MAGIC {
         return Err(invalid("it does not begin like one"));
     }
@@ -179,32 +262,33 @@ fn read_all(store: &Store, input: impl Read) -> Result<u64, Failure> {
         return Err(invalid(format!("it has format {format}, this version reads format {FORMAT}")));
     }
     let applied_index = u64::from_le_bytes(input.array()?);
-    let tables = u32::from_le_bytes(input.array()?);
-    let transaction = store.opening().begin_write()?;
+    Ok(SnapshotHead { applied_index, tables: u32::from_le_bytes(input.array()?) })
+}
+
+/// Reads to the end, with the number of each table and of its rows for whoever takes the rows.
+fn read_tables<R: Read>(
+    head: &SnapshotHead,
+    input: &mut ChunkReader<R>,
+    mut table: impl FnMut(u32, u64, &mut ChunkReader<R>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut previous = None;
-    for _ in 0..tables {
+    for _ in 0..head.tables {
         let number = u32::from_le_bytes(input.array()?);
         if previous.is_some_and(|previous| number <= previous) {
             return Err(invalid("its tables are out of order"));
         }
         previous = Some(number);
-        read_table(&transaction, number, &mut input)?;
+        let rows = u64::from_le_bytes(input.array()?);
+        table(number, rows, input)?;
     }
-    input.finish()?;
-    write_applied(&transaction, applied_index)?;
-    transaction.commit().map_err(redb::Error::from)?;
-    Ok(applied_index)
+    input.finish()
 }
 
-fn read_table(
-    transaction: &WriteTransaction,
-    number: u32,
+fn read_rows(
+    rows: u64,
     input: &mut ChunkReader<impl Read>,
+    mut row: impl FnMut(&[u8], &[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let rows = u64::from_le_bytes(input.array()?);
-    let name = table_name(number);
-    let mut table = transaction.open_table(definition(&name)).map_err(redb::Error::from)?;
-    let mut cursor = table.upper_bound_mut(Bound::<&[u8]>::Unbounded)?;
     let (mut key, mut value) = (Vec::new(), Vec::new());
     for _ in 0..rows {
         let key_len = u32::from_le_bytes(input.array()?) as usize;
@@ -214,11 +298,26 @@ fn read_table(
         }
         input.take(key_len, &mut key)?;
         input.take(value_len, &mut value)?;
-        cursor.insert_before(key.as_slice(), value.as_slice()).map_err(|error| match error {
-            redb::CursorError::UnorderedKey => invalid("its rows are out of order"),
-            error => Failure::Database(error.into()),
-        })?;
+        row(&key, &value)?;
     }
+    Ok(())
+}
+
+fn write_table(
+    transaction: &WriteTransaction,
+    number: u32,
+    rows: u64,
+    input: &mut ChunkReader<impl Read>,
+) -> Result<(), Failure> {
+    let name = table_name(number);
+    let mut table = transaction.open_table(definition(&name)).map_err(redb::Error::from)?;
+    let mut cursor = table.upper_bound_mut(Bound::<&[u8]>::Unbounded)?;
+    read_rows(rows, input, |key, value| {
+        cursor.insert_before(key, value).map_err(|error| match error {
+            redb::CursorError::UnorderedKey => invalid(OUT_OF_ORDER),
+            error => Failure::Database(error.into()),
+        })
+    })?;
     Ok(cursor.close()?)
 }
 
@@ -226,6 +325,22 @@ enum Failure {
     Stream(io::Error),
     Database(redb::Error),
     State(StateError),
+}
+
+impl Failure {
+    /// The error of a snapshot's reader; `action` is what was done to the database at `path`.
+    fn of_stream(self, path: &str, action: &'static str) -> StateError {
+        match self {
+            Self::Stream(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                StateError::SnapshotInvalid("it is cut short".to_owned())
+            }
+            Self::Stream(error) => StateError::SnapshotRead(error),
+            Self::Database(source) => {
+                StateError::Database { path: path.to_owned(), action, source: Box::new(source) }
+            }
+            Self::State(error) => error,
+        }
+    }
 }
 
 fn invalid(reason: impl Into<String>) -> Failure {
@@ -303,6 +418,10 @@ struct ChunkReader<R> {
 }
 
 impl<R: Read> ChunkReader<R> {
+    fn new(input: R) -> Self {
+        Self { input, chunk: Vec::new(), position: 0, chunks: 0 }
+    }
+
     /// Reads the next chunk; `false` for the one that ends the stream.
     fn next_chunk(&mut self) -> Result<bool, Failure> {
         let (mut len, mut checksum) = ([0; 4], [0; 8]);

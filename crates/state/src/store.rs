@@ -468,26 +468,63 @@ pub(crate) fn build<T>(
     path: &Path,
     fill: impl FnOnce(Arc<dyn StorageBackend>) -> Result<T, StateError>,
 ) -> Result<T, StateError> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(UNFINISHED_SUFFIX);
-    let unfinished = PathBuf::from(unfinished);
-    let file_error =
-        |action| move |source| StateError::File { action, path: path.display().to_string(), source };
-    let storage =
-        open_file(&unfinished, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
-    let result = storage.set_len(0).map_err(file_error("create")).and_then(|()| fill(Arc::clone(&storage)));
-    match result {
-        Ok(result) => {
-            std::fs::rename(&unfinished, path).map_err(file_error("create"))?;
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(file_error("create"))?;
-            Ok(result)
+    let unfinished = Unfinished::create(path)?;
+    let result = fill(unfinished.storage())?;
+    unfinished.rename()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|source| creating(path, source))?;
+    Ok(result)
+}
+
+fn creating(path: &Path, source: io::Error) -> StateError {
+    StateError::File { action: "create", path: path.display().to_string(), source }
+}
+
+/// A file beside a database that is to become that database. It is removed if it does not.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    storage: Arc<dyn StorageBackend>,
+    /// Where it is, until it has been moved.
+    at: Option<PathBuf>,
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// An empty file, in the place of what an earlier attempt has left over.
+    pub(crate) fn create(path: &Path) -> Result<Self, StateError> {
+        let mut at = path.as_os_str().to_owned();
+        at.push(UNFINISHED_SUFFIX);
+        let at = PathBuf::from(at);
+        let storage = open_file(&at, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+        storage.set_len(0).map_err(|source| creating(path, source))?;
+        Ok(Self { storage, at: Some(at), path: path.to_owned() })
+    }
+
+    pub(crate) fn storage(&self) -> Arc<dyn StorageBackend> {
+        Arc::clone(&self.storage)
+    }
+
+    /// The database in it, which will be that of the path.
+    pub(crate) fn open(&self, options: Options) -> Result<Store, StateError> {
+        Store::assemble(self.storage(), self.path.display().to_string(), options)
+    }
+
+    /// Moves the file to its place, with all that was written to it.
+    pub(crate) fn rename(mut self) -> Result<(), StateError> {
+        self.storage.sync_data().map_err(|source| creating(&self.path, source))?;
+        if let Some(at) = &self.at {
+            std::fs::rename(at, &self.path).map_err(|source| creating(&self.path, source))?;
         }
-        Err(error) => {
-            // Leftovers are overwritten by the next attempt.
-            let _ = std::fs::remove_file(&unfinished);
-            Err(error)
+        self.at = None;
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(at) = &self.at {
+            // Left over, it is overwritten by the next attempt.
+            let _ = std::fs::remove_file(at);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
-    Flush, Flushed, StateError, Store, Table, TableKey, TableValue,
+    Flush, Flushed, Snapshot, StateError, Store, Table, TableKey, TableValue,
     command::{Command, TABLES_MAX},
     flush::FrozenTable,
     store::{Claim, View},
@@ -157,6 +157,11 @@ macro_rules! tables {
                     self.__core.frozen_index().is_some()
                 }
 
+                /// A snapshot of what is on disk. Flushes and changes go on meanwhile.
+                pub fn snapshot(&self) -> ::core::result::Result<$crate::Snapshot, $crate::StateError> {
+                    self.__core.snapshot()
+                }
+
                 /// The log index up to which everything is on disk. The log is needed from the next one on.
                 pub fn applied_index(&self) -> u64 {
                     self.__core.applied_index()
@@ -298,6 +303,10 @@ impl Core {
 
     pub fn frozen_index(&self) -> Option<u64> {
         self.frozen_index
+    }
+
+    pub fn snapshot(&self) -> Result<Snapshot, StateError> {
+        self.store.snapshot()
     }
 
     pub fn applied_index(&self) -> u64 {

@@ -94,6 +94,33 @@ fn a_snapshot_takes_the_place_of_older_state_or_leaves_it_alone() {
 }
 
 #[test]
+fn a_replacement_is_a_database_of_its_own_until_it_is_put() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.redb");
+    let old = Store::open(&path, Options::default()).unwrap();
+    let (store, _tables) = filled(20, 10);
+    let stream = bytes(&store);
+    let index = store.snapshot().unwrap().applied_index();
+    assert_eq!(Store::check_snapshot(stream.as_slice()).unwrap(), index);
+    let left = Store::prepare_replacement(&path, stream.as_slice(), Options::default()).unwrap();
+    drop(left);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "one that is not put goes");
+
+    let new = Store::prepare_replacement(&path, stream.as_slice(), Options::default()).unwrap();
+    assert_eq!(new.applied_index(), index);
+    let store = new.store().clone();
+    let mut tables = Tables::open(&store).unwrap();
+    new.put().unwrap();
+    assert_eq!(old.snapshot().unwrap().applied_index(), 0, "who has the old one open sees no change");
+    assert!(matches!(Store::open(&path, Options::default()), Err(StateError::AlreadyOpen { .. })));
+    // Flushes go to the file at the path.
+    flush(&mut tables, index + 1);
+    drop((tables, store, old));
+    let again = Store::open(&path, Options::default()).unwrap();
+    assert_eq!(again.snapshot().unwrap().applied_index(), index + 1);
+}
+
+#[test]
 fn an_empty_store_has_an_empty_snapshot() {
     let store = Store::in_memory(Options::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -151,6 +178,8 @@ proptest! {
         stream[at] ^= flip;
         let storage = Arc::new(redb::backends::InMemoryBackend::new());
         let error = Store::restore_into(storage, stream.as_slice(), Options::default()).unwrap_err();
+        prop_assert!(matches!(error, StateError::SnapshotInvalid(_)), "{}", error);
+        let error = Store::check_snapshot(stream.as_slice()).unwrap_err();
         prop_assert!(matches!(error, StateError::SnapshotInvalid(_)), "{}", error);
     }
 

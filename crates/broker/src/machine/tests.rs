@@ -66,10 +66,10 @@ fn machine(engine: Engine, options: StateOptions) -> PartitionMachine {
     machine_of(0, engine, options)
 }
 
-/// The machine of a broker.
-fn machine_of(broker: u32, engine: Engine, options: StateOptions) -> PartitionMachine {
+/// State that the machine of a broker shares.
+pub(crate) fn shared_of(broker: u32) -> PartitionState {
     let numbers = || Numbers::new(broker, 1);
-    let shared = PartitionState {
+    PartitionState {
         demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default(), numbers())),
         late: LateAnswers::new(numbers()),
         leading: Leading::alone(),
@@ -91,10 +91,14 @@ fn machine_of(broker: u32, engine: Engine, options: StateOptions) -> PartitionMa
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
         exports: None,
-    };
+    }
+}
+
+/// The machine of a broker.
+fn machine_of(broker: u32, engine: Engine, options: StateOptions) -> PartitionMachine {
     PartitionMachine::new(
         &Arc::new(FairMutex::new(engine)),
-        &Arc::new(shared),
+        &Arc::new(shared_of(broker)),
         Flusher::start(None).unwrap(),
         options,
     )
@@ -122,12 +126,12 @@ impl Log {
     }
 }
 
-fn deploy() -> Command {
+pub(crate) fn deploy() -> Command {
     let resource = Resource { name: Name::from("p.bpmn"), content: PROCESS.as_bytes().to_vec() };
     Command::Deploy(Deploy { resources: vec![resource], tenant_id: Name::default_tenant() })
 }
 
-fn create(payload_bytes: usize) -> Command {
+pub(crate) fn create(payload_bytes: usize) -> Command {
     let json = format!("{{\"x\":\"{}\"}}", "y".repeat(payload_bytes));
     Command::CreateInstance(CreateInstance {
         variables: Document::parse(Bytes::from(json)).unwrap(),

@@ -206,6 +206,7 @@ impl Cluster {
             heartbeat_interval_ms: 30,
             election_timeout_ms: 200,
             transport: Arc::new(ReplicaPeers::new(peers, directory.to_owned())),
+            log_kept_bytes_max: 0,
             ..GroupOptions::default()
         };
         // Of what was applied, only what was flushed is there after a restart.

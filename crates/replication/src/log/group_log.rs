@@ -16,8 +16,10 @@ use openraft::storage::{LogFlushed, RaftLogStorage};
 use openraft::{LogState, OptionalSend, RaftLogReader};
 use tokio::sync::oneshot;
 
+use super::size::LogSize;
 use super::writer::{Change, Done, LogEngine, WriterRequest};
 use super::{LogError, LogStore};
+use crate::machine::Progress;
 use crate::proposals::Proposals;
 use crate::record::{self, LogIdFact, Record, StoredMembershipFact, VoteFact};
 use crate::types::{
@@ -34,6 +36,8 @@ const MEMBERSHIP: u8 = b'm';
 
 /// Most bytes read from disk in one go for a follower.
 const READ_AHEAD_BYTES: usize = 4 << 20;
+/// Entries looked at to estimate the size of all.
+const SAMPLES: u64 = 32;
 /// Bytes of an entry in memory beside its payload, for the cache's account.
 const ENTRY_OVERHEAD_BYTES: usize = 128;
 
@@ -56,6 +60,7 @@ struct State {
     tail_marked: bool,
     memberships: BTreeMap<u64, StoredMembership>,
     cache: Cache,
+    size: LogSize,
 }
 
 /// The newest entries, without gaps, up to the last one.
@@ -160,6 +165,11 @@ impl GroupLog {
 
     pub(crate) fn committed(&self) -> Option<LogId> {
         self.lock().committed
+    }
+
+    /// The first of the newest entries that take no more than so many bytes together, by estimate.
+    pub(crate) fn first_within(&self, limit_bytes: u64) -> u64 {
+        self.lock().size.first_within(limit_bytes)
     }
 
     /// Whether the group has neither voted nor logged anything.
@@ -348,8 +358,29 @@ impl State {
             tail_marked: tail.is_some(),
             memberships,
             cache: Cache::default(),
+            size: estimate(engine, group, purged.map_or(0, |id| id.index + 1), end)?,
         })
     }
+}
+
+/// The size of the entries of an earlier life, from some of them.
+fn estimate(engine: &LogEngine, group: u64, first: u64, end: u64) -> io::Result<LogSize> {
+    let mut size = LogSize::default();
+    let first = engine.first_index(group).map_or(end, |found| found.max(first));
+    if first >= end {
+        return Ok(size);
+    }
+    let (mut seen, mut bytes) = (0, 0);
+    for index in (first..end).step_by(usize::try_from((end - first).div_ceil(SAMPLES)).unwrap_or(usize::MAX))
+    {
+        let entry = engine.get_entry::<Record>(group, index);
+        if let Some(record) = entry.map_err(|error| io::Error::other(error.to_string()))? {
+            bytes += cost(&record.into_entry()?) as u64;
+            seen += 1;
+        }
+    }
+    size.push(first, end - first, bytes / seen.max(1) * (end - first));
+    Ok(size)
 }
 
 fn membership_key(index: u64) -> Vec<u8> {
@@ -364,11 +395,18 @@ pub(crate) struct LogHandle {
     log: Arc<GroupLog>,
     node: u64,
     proposals: Arc<Proposals>,
+    /// Of the state machine.
+    progress: Arc<Progress>,
 }
 
 impl LogHandle {
-    pub(crate) fn new(log: Arc<GroupLog>, node: u64, proposals: Arc<Proposals>) -> Self {
-        Self { log, node, proposals }
+    pub(crate) fn new(
+        log: Arc<GroupLog>,
+        node: u64,
+        proposals: Arc<Proposals>,
+        progress: Arc<Progress>,
+    ) -> Self {
+        Self { log, node, proposals, progress }
     }
 }
 
@@ -464,6 +502,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
                     state.memberships.insert(entry.log_id.index, stored);
                 }
                 state.last = Some(entry.log_id);
+                state.size.push(entry.log_id.index, 1, cost(&entry) as u64);
                 state.cache.push(entry);
             }
             if state.tail_marked && !records.is_empty() {
@@ -503,6 +542,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             let dropped = state.memberships.split_off(&log_id.index);
             facts.extend(dropped.into_keys().map(|index| (membership_key(index), None)));
             state.cache.truncate(log_id.index);
+            state.size.truncate(log_id.index);
             state.last = previous;
             state.tail_marked = true;
         }
@@ -510,6 +550,12 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
     }
 
     async fn purge(&mut self, log_id: LogId) -> Result<(), StorageError> {
+        // openraft purges as soon as it has ordered a snapshot to be installed. A crash before that is done must find
+        // the log that belongs to the old state.
+        if !self.progress.reaches(log_id.index).await {
+            let reason = format!("the snapshot as of entry {} is not installed", log_id.index);
+            return Err(StorageIOError::write_logs(openraft::AnyError::error(reason)).into());
+        }
         let mut facts = vec![(PURGED.to_vec(), Some(record::encode(&LogIdFact::of(&log_id))))];
         {
             let mut state = self.log.lock();
@@ -519,6 +565,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             let stale = std::mem::replace(&mut state.memberships, rest);
             facts.extend(stale.into_keys().map(|index| (membership_key(index), None)));
             state.cache.release(log_id.index, 0);
+            state.size.purge(log_id.index);
             while let Some(entry) =
                 state.cache.entries.pop_front_if(|entry| entry.log_id.index <= log_id.index)
             {

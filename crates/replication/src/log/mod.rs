@@ -10,6 +10,7 @@
 mod disk;
 mod group_log;
 mod options;
+mod size;
 #[cfg(test)]
 mod suite;
 mod writer;

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{GroupLog, LogHandle, LogOptions, LogStore};
+use crate::machine::Progress;
 use crate::proposals::Proposals;
 use crate::record::log_id;
 use crate::snapshot::SnapshotData;
@@ -88,7 +89,7 @@ impl RaftStateMachine<TypeConfig> for Standing {
 }
 
 fn handle(log: Arc<GroupLog>, node: u64) -> LogHandle {
-    LogHandle::new(log, node, Arc::new(Proposals::new(1)))
+    LogHandle::new(log, node, Arc::new(Proposals::new(1)), Arc::new(Progress::at(u64::MAX)))
 }
 
 struct Builder;
