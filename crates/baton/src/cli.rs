@@ -389,10 +389,10 @@ pub(crate) struct Demo {
     pub(crate) stay: bool,
 }
 
-/// Broker i, from 0, listens at P+10i (REST), P+10i+1 (gRPC), P+10i+2 (management) and P+10i+3 (peers), P being the base
-/// port. Its configuration is DIR/broker-i/baton.yaml, its log DIR/broker-i/log and its process ID DIR/broker-i/pid. A
-/// broker that ends is not started again: start it with `baton start --config DIR/broker-i/baton.yaml`; then it is no
-/// longer stopped with the others.
+/// Broker i, from 0, listens at P+10i (REST), P+10i+1 (gRPC), P+10i+2 (management) and P+10i+3 (peers), P being the
+/// base port. Its configuration is DIR/broker-i/baton.yaml, its log DIR/broker-i/log and its process ID
+/// DIR/broker-i/pid. A broker that ends is not started again: start it with
+/// `baton start --config DIR/broker-i/baton.yaml`; then it is no longer stopped with the others.
 #[derive(Debug, Args)]
 pub(crate) struct DevCluster {
     /// How many brokers.

@@ -11,9 +11,9 @@ use crate::config::{Config, LogFormat};
 use crate::failure::Failure;
 
 /// Libraries that tell what only their own developers want to know; raft-engine warns of the torn end of a log
-/// after every crash, which is as it should be; h2 and rustls warn of what any client can send. Named in the
-/// levels, they speak again.
-const QUIET: &str = "openraft=warn,raft_engine=error,pprof=warn,opentelemetry=warn,h2=error,rustls=off";
+/// after every crash, which is as it should be; openraft warns of votes in every election, and its failures are
+/// told by the group; h2 and rustls warn of what any client can send. Named in the levels, they speak again.
+const QUIET: &str = "openraft=off,raft_engine=error,pprof=warn,opentelemetry=warn,h2=error,rustls=off";
 
 /// Begins to log.
 pub(crate) fn begin(config: &Config) -> Result<Loggers, Failure> {

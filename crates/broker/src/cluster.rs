@@ -102,7 +102,7 @@ impl Links {
         let node = Arc::new(OnceLock::new());
         let stop = CancellationToken::new();
         let Replica { brokers, listener } = replica;
-        let service = Arc::new(Service {
+        let service = Arc::new(BrokerService {
             groups: groups.clone(),
             node: Arc::clone(&node),
             vote: Arc::clone(vote),
@@ -209,20 +209,20 @@ impl Links {
 }
 
 /// Requests of other brokers.
-struct Service {
+struct BrokerService {
     groups: ReplicaGroups,
     node: Arc<OnceLock<Weak<Node>>>,
     vote: Arc<Vote>,
     brokers: BTreeMap<u32, String>,
 }
 
-impl Service {
+impl BrokerService {
     fn node(&self) -> Result<Arc<Node>, String> {
         self.node.get().and_then(Weak::upgrade).ok_or_else(|| "the broker starts or stops".to_owned())
     }
 }
 
-impl PeerService for Service {
+impl PeerService for BrokerService {
     fn call(&self, from: &BrokerIdentity, lane: Lane, mut request: Bytes) -> Reply {
         match request.first() {
             Some(&TO_GROUP) => self.groups.call(from, lane, request),

@@ -62,8 +62,8 @@ impl Entered {
         self.term.send_if_modified(|known| std::mem::replace(known, term) != term);
     }
 
-    /// Resolves when an entry of a later term was applied. One of this term that was not applied by then is in no log and
-    /// will be in none: it would come before.
+    /// Resolves when an entry of a later term was applied. One of this term that was not applied by then is in no log
+    /// and will be in none: it would come before.
     pub async fn later_term(&self, term: u64) {
         // The sender lives as long as this.
         let _ = self.term.subscribe().wait_for(|applied| *applied > term).await;

@@ -418,7 +418,7 @@ impl StateMachine for PartitionMachine {
         let waiting = proposed.or(waited.as_ref().map(|(proposed, _)| &**proposed));
         self.dispatch(waiting, effects, started, clock);
         if let Some((_, applied)) = waited {
-            // Who sent it may have given up in the same moment.
+            // The sender may have given up in the same moment.
             let _ = applied.send(index);
         }
         self.shared.entered.has_applied(term);

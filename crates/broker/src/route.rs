@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use broker_api::SubmitError;
 use bytes::Bytes;
-use protocol::{Batch, Origin};
+use protocol::{Batch, BatchOrigin};
 use replication::{Group, Payload, ProposeError, Role};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -60,9 +60,9 @@ impl Router {
     }
 
     /// The sender of a new entry.
-    pub fn origin(&self) -> Origin {
+    pub fn origin(&self) -> BatchOrigin {
         let (number, term) = (self.shared.entered.next(), term(*self.group.role().borrow()));
-        Origin { number, term }
+        BatchOrigin { number, term }
     }
 
     /// Brings an entry into the log; resolves when it is applied here.
@@ -118,7 +118,7 @@ impl Router {
             if is_first {
                 return Bytes::from(proposed.batch.encode());
             }
-            let origin = proposed.batch.origin.map(|origin| Origin { term, ..origin });
+            let origin = proposed.batch.origin.map(|origin| BatchOrigin { term, ..origin });
             Bytes::from(Batch { origin, ..proposed.batch.clone() }.encode())
         };
         match role {
@@ -204,7 +204,7 @@ async fn read_rounds(
             () = stop.cancelled() => return,
         };
         for reader in readers.drain(..) {
-            // Who has gone away needs no answer.
+            // A sender that has gone away needs no answer.
             let _ = reader.send(index.clone());
         }
     }

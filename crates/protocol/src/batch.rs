@@ -29,17 +29,17 @@ pub struct Batch {
     pub demand: Vec<Demand>,
     /// The broker of a cluster that waits until this is applied there. A broker that is alone says nothing.
     #[n(4)]
-    pub origin: Option<Origin>,
+    pub origin: Option<BatchOrigin>,
 }
 
 /// The sender of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-pub struct Origin {
+pub struct BatchOrigin {
     /// Number of the batch, which names the broker and its life.
     #[n(0)]
     pub number: u64,
-    /// Term of the leader that the batch was sent to. Appended in another term, which a message that was long on its way
-    /// may be, it has no effect: the broker has sent it again.
+    /// Term of the leader that the batch was sent to. Appended in another term, which a message that was long on
+    /// its way may be, it has no effect: the broker has sent it again.
     #[n(1)]
     pub term: u64,
 }

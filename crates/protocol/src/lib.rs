@@ -30,7 +30,7 @@ pub mod testing;
 mod user_task;
 
 pub use actor::{Actor, ActorType};
-pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION, Origin};
+pub use batch::{Batch, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION};
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
     BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner,

@@ -148,7 +148,7 @@ pub(crate) async fn run(arguments: &DevCluster) -> Result<ExitCode, Failure> {
         tokio::select! {
             end = ended.next() => match end {
                 None => break,
-                Some(Ended { broker, status, was_ready }) => {
+                Some(BrokerEnd { broker, status, was_ready }) => {
                     if !stopping {
                         failed |= !was_ready;
                         tell(&layout, broker, status, was_ready);
@@ -221,14 +221,14 @@ fn spawn(layout: &Layout, broker: u16, settings: &[(String, String)]) -> Result<
 }
 
 /// A broker that has ended.
-struct Ended {
+struct BrokerEnd {
     broker: u16,
     status: Option<ExitStatus>,
     was_ready: bool,
 }
 
 /// Tells when a broker is ready, and waits for its end.
-fn watch(layout: &Layout, broker: u16, mut child: Child) -> impl Future<Output = Ended> + use<> {
+fn watch(layout: &Layout, broker: u16, mut child: Child) -> impl Future<Output = BrokerEnd> + use<> {
     let pid = layout.folder(broker).join("pid");
     async move {
         let lines = child.stdout.take().map(|output| BufReader::new(output).lines());
@@ -252,7 +252,7 @@ fn watch(layout: &Layout, broker: u16, mut child: Child) -> impl Future<Output =
         let status = child.wait().await.ok();
         // One that was started by hand meanwhile writes none.
         let _ = fs::remove_file(pid);
-        Ended { broker, status, was_ready }
+        BrokerEnd { broker, status, was_ready }
     }
 }
 

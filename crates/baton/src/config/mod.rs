@@ -9,6 +9,7 @@
 
 mod built_in;
 mod cluster;
+mod contradictions;
 mod document_stores;
 mod documents;
 mod file;

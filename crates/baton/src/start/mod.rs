@@ -5,6 +5,7 @@
 //! management port. [`node`] is the only place that knows which broker it is.
 
 mod access;
+mod background;
 mod descriptors;
 mod exporters;
 mod flow_control;
@@ -33,6 +34,7 @@ use crate::cli::Start;
 use crate::config::{self, AuthenticationMethod, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
+use background::Background;
 use descriptors::ConnectionLimits;
 use ports::Ports;
 pub(crate) use ready::ReadyLine;
@@ -95,13 +97,15 @@ fn load(arguments: &Start) -> Result<Config, Failure> {
     )
 }
 
+/// Entities of the configuration.
+fn identities(config: &Config) -> Result<Identities, Failure> {
+    let path = config.security.initialization.as_deref();
+    path.map_or_else(|| Ok(Identities::default()), |path| Identities::read(path).map_err(Failure::usage))
+}
+
 async fn serve(config: &Config, management: Management, slot: Slot, began: Instant) -> Result<(), Failure> {
     let stop = signals::listen()?;
-    let identities = config
-        .security
-        .initialization
-        .as_deref()
-        .map_or_else(|| Ok(Identities::default()), |path| Identities::read(path).map_err(Failure::usage))?;
+    let identities = identities(config)?;
     let hasher = Hasher::new(Cost::default(), HashLimits::default()).map_err(Failure::new)?;
     let documents = config
         .open_documents()
@@ -111,7 +115,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let ports = Ports::bind(config).await?;
     let ready = ports.ready_line(config)?;
 
-    let management_stop = CancellationToken::new();
+    let mut background = Background::default();
+    let management_stop = background.stop.clone();
     let tls_of_rest = access::tls(config.tls_of_rest(), "rest.tls", b"http/1.1", &management_stop)?;
     let tls_of_grpc = access::tls(config.tls_of_grpc(), "grpc.tls", b"h2", &management_stop)?;
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
@@ -126,17 +131,15 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let limits = descriptors::fit(wanted);
     let management = Management { tls, gate: gate.clone(), ..management };
     let grpc_port = ports.grpc.local_addr().map_err(Failure::new)?.port();
-    let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
-    let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
-    let management =
-        tokio::spawn(gateway::management::serve(ports.management, management, management_stop.clone()));
+    background.spawn(sweep::keep(documents.clone(), management_stop.clone()));
+    background.spawn(management.metrics.clone().keep(management_stop.clone()));
+    background.spawn(gateway::management::serve(ports.management, management, management_stop.clone()));
     let (exporter, storage, cleaner) = storage::open(config)
         .map_or((None, None, None), |one| (Some(one.exporter), Some(one.storage), Some(one.cleaner)));
-    let forgetting = storage.as_ref().zip(cleaner).map(|(storage, cleaner)| {
-        tokio::spawn(history::keep(config, storage, cleaner, management_stop.clone()))
-    });
-    let replica = ports.peers.zip(config.brokers().cloned());
-    let replica = replica.map(|(listener, brokers)| broker::Replica { brokers, listener });
+    if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
+        background.spawn(history::keep(config, storage, cleaner, management_stop.clone()));
+    }
+    let replica = node::replica(config, ports.peers);
     let in_cluster = replica.is_some();
     let node = tokio::select! {
         node = node::Node::start(config, grpc_port, exporter, replica, &slot) => node?,
@@ -148,26 +151,24 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     slot.set(node.operations());
 
     let broker = node.broker();
-    let foreign = access::foreign(config);
     let set_up = access::set_up(config, &identities);
-    let setting_up = if in_cluster {
-        // It waits for a leader; the ports answer meanwhile.
-        let (broker, identities, hasher) = (Arc::clone(&broker), identities.clone(), hasher.clone());
-        Some(tokio::spawn(async move {
-            identity::keep_setting_up(&broker, &identities, &hasher, &foreign).await;
-            access::warn_of_set_up(set_up, &broker).await;
-        }))
-    } else {
-        identity::set_up(&broker, &identities, &hasher, &foreign).await?;
-        None
+    let set_up_task = identity::SetUpTask {
+        broker: Arc::clone(&broker),
+        identities,
+        hasher: hasher.clone(),
+        foreign: access::foreign(config),
+        access: set_up,
     };
+    // In a cluster it waits for a leader; the ports answer meanwhile.
+    if in_cluster {
+        background.spawn(set_up_task.keep_trying(background.stop.clone()));
+    } else {
+        set_up_task.run().await?;
+    }
     let access = access::access(config, &broker, &hasher)?;
     gate.set(access.clone(), Arc::clone(&broker));
     let gateways_stop = CancellationToken::new();
     let tells_positions = storage.is_some();
-    if !in_cluster {
-        access::warn_of_set_up(set_up, &broker).await;
-    }
     let entrance = access::Entrance { access: access.clone(), set_up, hosts, hasher };
     let shared = options::StartState { access, connections, limits, traces: traces.clone() };
     let gateways = start_gateways(
@@ -181,25 +182,13 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.print();
 
     stop.cancelled().await;
-    if let Some(setting_up) = setting_up {
-        setting_up.abort();
-    }
     tracing::info!("stopping: no new requests are taken");
     gateways_stop.cancel();
     for gateway in gateways {
         gateway.await.map_err(|error| Failure::new(format!("a gateway failed: {error}")))??;
     }
     node.stop().await;
-    management_stop.cancel();
-    if let Some(traces) = traces {
-        // It waits for what is left to be sent.
-        let _ = tokio::task::spawn_blocking(move || traces.stop()).await;
-    }
-    // These only end; how is of no interest any more.
-    let _ = tokio::join!(management, upkeep, sweep);
-    if let Some(forgetting) = forgetting {
-        let _ = forgetting.await;
-    }
+    background.end(traces).await;
     tracing::info!("stopped");
     Ok(())
 }

@@ -15,6 +15,7 @@ use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
 };
 use serde_json::Value;
+use tokio::net::TcpListener;
 
 use super::{exporters, flow_control, options};
 use crate::config::Config;
@@ -26,6 +27,12 @@ const PARTITION: &str = "partition-1";
 /// The partition stands still.
 fn dead(slow: &SlowBatch) -> Component {
     Component { name: PARTITION.to_owned(), state: ComponentState::Dead, detail: slow.describe() }
+}
+
+/// The part that a broker takes in its cluster, if it is not alone.
+pub(super) fn replica(config: &Config, listener: Option<TcpListener>) -> Option<broker::Replica> {
+    let brokers = config.brokers().cloned();
+    brokers.zip(listener).map(|(brokers, listener)| broker::Replica { brokers, listener })
 }
 
 /// A running broker.

@@ -131,16 +131,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         unique_business_ids: config.instances.unique_business_ids,
         expression_timeout: limits.expression_timeout,
         max_evaluations_at_once: limits.max_evaluations_at_once,
-        work: broker::WorkLimits {
-            max_fuel_per_command: limits.max_fuel_per_command,
-            max_fuel_per_step: limits.max_fuel_per_step,
-            max_bytes_per_step: limits.max_bytes_per_step.0 as usize,
-            max_evaluation_bytes: limits.max_evaluation_bytes.0,
-            max_variable_bytes: limits.max_variable_bytes.0 as usize,
-            max_collection_bytes: limits.max_collection_bytes.0 as usize,
-            max_instance_variable_bytes: limits.max_instance_variable_bytes.0,
-            max_record_bytes_per_command: limits.max_record_bytes_per_command.0,
-        },
+        work: work_limits(config),
         bpmn: bpmn::Limits {
             max_bytes: limits.max_message_bytes.0 as usize,
             max_depth: limits.max_bpmn_depth,
@@ -205,6 +196,19 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             others: records(config).into_iter().collect(),
         },
         ..defaults
+    }
+}
+
+fn work_limits(Config { limits, .. }: &Config) -> broker::WorkLimits {
+    broker::WorkLimits {
+        max_fuel_per_command: limits.max_fuel_per_command,
+        max_fuel_per_step: limits.max_fuel_per_step,
+        max_bytes_per_step: limits.max_bytes_per_step.0 as usize,
+        max_evaluation_bytes: limits.max_evaluation_bytes.0,
+        max_variable_bytes: limits.max_variable_bytes.0 as usize,
+        max_collection_bytes: limits.max_collection_bytes.0 as usize,
+        max_instance_variable_bytes: limits.max_instance_variable_bytes.0,
+        max_record_bytes_per_command: limits.max_record_bytes_per_command.0,
     }
 }
 

@@ -1,0 +1,282 @@
+//! The broker as gateways see it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use broker_api::{
+    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
+    Positions, Recorded, SubmitError, Topology,
+};
+use engine::Outcome;
+use export::Hastened;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use protocol::{
+    AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query, QueryReply,
+    Rejection, RejectionType, Response,
+};
+
+use tokio::sync::oneshot;
+
+use super::{CLUSTER_VARIABLES, Node};
+use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
+use crate::flow_control::Class;
+use crate::metric_definitions::refused;
+use crate::proposer::payload;
+use crate::{exporting, jobs};
+
+impl Node {
+    async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
+        self.pass(command, class, false).await
+    }
+
+    /// Runs a command of the broker itself: while processing is paused, too.
+    pub(crate) async fn run_own(&self, command: Command) -> Result<Answer, SubmitError> {
+        self.pass(command, Class::Begun, true).await
+    }
+
+    async fn pass(&self, command: Command, class: Class, is_own: bool) -> Result<Answer, SubmitError> {
+        let arrived = Instant::now();
+        if class == Class::New {
+            self.write_limit.admit(|| self.shared.written()).await.inspect_err(|_| refused("write limit"))?;
+        }
+        let permit = self.flow_control.admit(class).await.inspect_err(|_| refused("flow control"))?;
+        let (reply, answer) = oneshot::channel();
+        let request = PendingRequest { command, waiter: Waiter { reply, arrived, permit }, is_own };
+        self.requests.send(request).await.map_err(|_| stopping())?;
+        answer.await.unwrap_or_else(|_| Err(stopping()))
+    }
+
+    async fn run_with_result(
+        &self,
+        caller: Option<Caller>,
+        mut command: CreateInstance,
+        fetch_variables: Vec<Name>,
+        timeout: Duration,
+    ) -> Result<Answer, SubmitError> {
+        self.check(Class::New)?;
+        self.check_bytes(("variables", command.variables.json_len()))?;
+        let (request_id, answer) = self.shared.late.register();
+        let _forget = Forget { late: &self.shared.late, request_id };
+        command.unique_business_id = self.options.unique_business_ids;
+        command.await_result = Some(AwaitResult { request_id, fetch_variables });
+        let arrived = Instant::now();
+        let wait = async {
+            let accepted = self.run(Command::CreateInstance(command).asked_by(caller), Class::New).await?;
+            self.late(accepted, answer).await
+        };
+        tokio::time::timeout(timeout, wait).await.unwrap_or_else(|_| {
+            Err(SubmitError::Timeout(format!(
+                "Expected the process instance to complete within {} ms, but it did not; the instance continues",
+                arrived.elapsed().as_millis()
+            )))
+        })
+    }
+
+    /// An answer that comes later than its command is applied.
+    async fn late(
+        &self,
+        accepted: Answer,
+        answer: oneshot::Receiver<Outcome>,
+    ) -> Result<Answer, SubmitError> {
+        let answer = tokio::select! {
+            biased;
+            answer = answer => answer,
+            () = self.shutdown.cancelled() => return Err(stopping()),
+        };
+        let response = answer.map_err(|_| stopping())?.map_err(SubmitError::Rejected)?;
+        let position = self.shared.recorded.load(Ordering::Acquire);
+        Ok(Answer { response, timing: accepted.timing, position })
+    }
+
+    /// Answers from state that has everything acknowledged before.
+    async fn read_now(&self, query: Query) -> Result<QueryReply, SubmitError> {
+        if let Some(router) = &self.router {
+            router.catch_up().await?;
+        }
+        self.reads.read(query).await
+    }
+
+    /// Whether there is room for commands of a class: on the disk, and for their records.
+    pub(crate) fn check(&self, class: Class) -> Result<(), SubmitError> {
+        self.disk.check(class).inspect_err(|_| refused("disk"))?;
+        if class == Class::New && self.shared.overlay_full.load(Ordering::Acquire) {
+            refused("memory");
+            return Err(SubmitError::ResourceExhausted(
+                "Expected to handle the command, but state cannot be written to disk and memory takes no more of it"
+                    .to_owned(),
+            ));
+        }
+        let exports = self.shared.exports.as_ref().map_or(Ok(()), |exports| exporting::check(exports, class));
+        exports.inspect_err(|_| refused("exporters"))
+    }
+
+    /// Whether the payload of a command is no larger than a message may be.
+    fn check_bytes(&self, (field, bytes): (&str, usize)) -> Result<(), SubmitError> {
+        let limit = self.options.max_message_bytes;
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(SubmitError::TooLarge(format!(
+            "{field}: expected at most {limit} bytes, the limit of limits.max_message_bytes, but found {bytes}"
+        )))
+    }
+
+    /// An answer for a job was refused.
+    fn answer_refused(&self, job_key: Key, kind: RejectionType) {
+        if matches!(kind, RejectionType::NotFound | RejectionType::InvalidState) {
+            self.shared.demand.answer_refused(job_key, kind == RejectionType::NotFound);
+        }
+    }
+}
+
+/// Forgets a request that waits for a later answer, when it goes away.
+struct Forget<'a> {
+    late: &'a LateAnswers,
+    request_id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.late.forget(self.request_id);
+    }
+}
+
+/// Which limits a command is under.
+pub(crate) fn class(command: &Command) -> Class {
+    match command.asked() {
+        Command::Deploy(_)
+        | Command::CreateInstance(_)
+        | Command::PublishMessage(_)
+        | Command::CorrelateMessage(_)
+        | Command::ClusterVariable(_)
+        | Command::Identity(_)
+        | Command::BroadcastSignal(_)
+        | Command::EvaluateConditionals(_)
+        | Command::SetVariables(_) => Class::New,
+        _ => Class::Begun,
+    }
+}
+
+impl Broker for Node {
+    fn submit(&self, mut command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        async move {
+            let class = class(&command);
+            self.check(class)?;
+            self.check_bytes(payload(&command))?;
+            if let Command::CreateInstance(create) = command.asked_mut() {
+                create.unique_business_id = self.options.unique_business_ids;
+            }
+            if matches!(command.asked(), Command::Clock(_)) && !self.options.controlled_clock {
+                return Err(Rejection::invalid_argument(
+                    "Expected to control the clock, but it is not controllable: set 'clock.controlled' to true",
+                )
+                .into());
+            }
+            let job_key = command.answered_job();
+            let Some(slot) = command.request_id_mut() else {
+                let answer = self.run(command, class).await;
+                if let (Some(key), Err(SubmitError::Rejected(rejection))) = (job_key, &answer) {
+                    self.answer_refused(key, rejection.kind);
+                }
+                return answer;
+            };
+            let (request_id, answer) = self.shared.late.register();
+            let _forget = Forget { late: &self.shared.late, request_id };
+            *slot = Some(request_id);
+            let accepted = self.run(command, class).await?;
+            if accepted.response != Response::Pending {
+                return Ok(accepted);
+            }
+            self.late(accepted, answer).await
+        }
+        .boxed()
+    }
+
+    fn create_with_result(
+        &self,
+        caller: Option<Caller>,
+        command: CreateInstance,
+        fetch_variables: Vec<Name>,
+        timeout: Duration,
+    ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        self.run_with_result(caller, command, fetch_variables, timeout).boxed()
+    }
+
+    fn activate_jobs(
+        &self,
+        request: JobRequest,
+        wait: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
+        jobs::poll(Arc::clone(&self.shared.demand), request, wait).boxed()
+    }
+
+    fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
+        jobs::stream(Arc::clone(&self.shared.demand), request, self.options.jobs.stream_buffer)
+    }
+
+    fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        self.read_now(query).boxed()
+    }
+
+    fn grants_version(&self) -> u64 {
+        self.shared.grants_version.load(Ordering::Acquire)
+    }
+
+    fn hasten_exports(&self, exporter: &str) -> Recorded {
+        let hastened = self.shared.exports.as_ref().and_then(|exports| exports.hasten(exporter));
+        hastened.map_or_else(Recorded::default, |Hastened { position, lag, is_stalled }| Recorded {
+            positions: Positions::at(FIRST_PARTITION, position),
+            lag,
+            is_stalled,
+        })
+    }
+
+    fn evaluate_expression(
+        &self,
+        expression: String,
+        mut variables: Document,
+        tenant_id: Name,
+    ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
+        async move {
+            // The context that expressions inside of instances have under this name, too.
+            if expression.contains(CLUSTER_VARIABLES) && variables.get(CLUSTER_VARIABLES).is_none() {
+                let reply = self.read_now(Query::ClusterContext { tenant_id }).await?;
+                if let QueryReply::ClusterContext(context) = reply {
+                    variables.set(CLUSTER_VARIABLES.into(), context);
+                }
+            }
+            let timeout = self.options.expression_timeout;
+            self.evaluations.evaluate(expression, variables, self.clock_ms(), timeout).await
+        }
+        .boxed()
+    }
+
+    fn topology(&self) -> Topology {
+        let mut brokers = vec![BrokerInfo {
+            node_id: self.options.node_id,
+            host: self.options.advertised_host.clone(),
+            port: self.options.advertised_port,
+            partitions: vec![PartitionInfo {
+                partition_id: FIRST_PARTITION,
+                leader: self.group.is_leader(),
+                healthy: self.health().partition.is_ok(),
+            }],
+        }];
+        let links = self.router.as_ref().map(|router| &router.links);
+        brokers.extend(links.map(|links| links.others()).unwrap_or_default());
+        let cluster_size = links.map_or(1, |links| links.cluster_size());
+        Topology {
+            cluster_id: self.options.cluster_id.clone(),
+            brokers,
+            cluster_size,
+            partitions_count: 1,
+            replication_factor: cluster_size,
+        }
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        self.options.max_message_bytes
+    }
+}
