@@ -28,6 +28,8 @@ const ENTER: u8 = 2;
 const READ_INDEX: u8 = 3;
 const STATUS: u8 = 4;
 pub(crate) const BOOTSTRAP: u8 = 5;
+const STAND_FOR_ELECTION: u8 = 6;
+const HAND_OVER: u8 = 7;
 
 /// First bytes of the answer to an entry.
 const APPLIED: u8 = 0;
@@ -180,6 +182,25 @@ impl Links {
         answer.map_err(|error| error.to_string())?.try_get_u64().map_err(|error| error.to_string())
     }
 
+    /// Lets a follower ask for the votes of all.
+    pub async fn stand_for_election(&self, follower: u64) -> Result<(), String> {
+        let peer = self.peers.peer(follower).ok_or("the follower has no address")?;
+        let answer = peer.call(Lane::Requests, Bytes::from_static(&[STAND_FOR_ELECTION])).await;
+        answer.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Has the leader hand over, to a broker or to any.
+    pub async fn hand_over(&self, leader: u64, to: Option<u32>) -> Result<u32, String> {
+        let peer = self.peers.peer(leader).ok_or("the leader has no address")?;
+        let mut message = BytesMut::new();
+        message.put_u8(HAND_OVER);
+        if let Some(to) = to {
+            message.put_u32(to);
+        }
+        let answer = peer.call(Lane::Requests, message.freeze()).await;
+        answer.map_err(|error| error.to_string())?.try_get_u32().map_err(|error| error.to_string())
+    }
+
     /// The other brokers that say how they are.
     pub fn others(&self) -> Vec<BrokerInfo> {
         self.statuses.lock().values().cloned().collect()
@@ -238,6 +259,18 @@ impl PeerService for BrokerService {
                     Ok(Bytes::copy_from_slice(&index.to_be_bytes()))
                 })
             }
+            Some(&STAND_FOR_ELECTION) => {
+                let node = self.node();
+                Box::pin(async move {
+                    let stood = node?.group().stand_for_election().await;
+                    stood.map(|()| Bytes::new()).map_err(|error| error.to_string())
+                })
+            }
+            Some(&HAND_OVER) => {
+                let node = self.node();
+                request.advance(1);
+                Box::pin(async move { hand_over(&*node?, request).await })
+            }
             Some(&BOOTSTRAP) => Box::pin(std::future::ready(self.vote.answer(&self.brokers, &request[1..]))),
             Some(&STATUS) => {
                 let status = self.node().and_then(|node| {
@@ -277,6 +310,17 @@ async fn enter(node: &Node, batch: &[u8]) -> Result<Bytes, String> {
         }
         Err(error) => Ok(said(OPEN, error.to_string().as_bytes())),
     }
+}
+
+/// Hands over, if this broker leads: it does not ask another, which might ask it again.
+async fn hand_over(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
+    let to = match request.len() {
+        0 => None,
+        _ => Some(request.try_get_u32().map_err(|error| error.to_string())?),
+    };
+    let router = node.router.as_ref().ok_or("this broker is alone")?;
+    let leader = node.hand_over_here(router, to).await?;
+    Ok(Bytes::copy_from_slice(&leader.to_be_bytes()))
 }
 
 fn said(kind: u8, text: &[u8]) -> Bytes {

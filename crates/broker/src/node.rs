@@ -80,7 +80,7 @@ pub struct Node {
     flow_control: Arc<FlowControl>,
     write_limit: Arc<WriteLimit>,
     disk: Arc<Disk>,
-    router: Option<Arc<Router>>,
+    pub(crate) router: Option<Arc<Router>>,
     pub(crate) engine: Arc<Mutex<Engine>>,
     requests: mpsc::Sender<PendingRequest>,
     shutdown: CancellationToken,
@@ -106,13 +106,18 @@ impl Node {
         // Workers go first, so that what they had not read goes back with the last entry.
         self.shared.demand.close(&stopping());
         self.shared.flush_now.store(true, Ordering::Release);
+        // Others may stop at the same time, so that nobody is left to take over.
+        if let Some(router) = &self.router
+            && self.leads()
+            && let Err(reason) = self.hand_over_here(router, None).await
+        {
+            tracing::info!(partition = 1, reason, "this broker stops as the leader");
+        }
         // The last entry; it flushes. Without it a restart only replays more.
         // In a cluster others may have stopped already, so that nothing gets through.
         let last = if self.is_processing_paused() { pause::nothing() } else { Command::Tick };
         let patience = if self.router.is_some() { CLUSTER_DRAIN_TIMEOUT } else { DRAIN_TIMEOUT };
-        if self.leads() {
-            let _ = tokio::time::timeout(patience, self.run_own(last)).await;
-        }
+        let _ = tokio::time::timeout(patience, self.run_own(last)).await;
         self.shutdown.cancel();
         let tasks = std::mem::take(&mut *self.tasks.lock());
         for task in tasks {

@@ -9,13 +9,16 @@
 //! until the disk can be written again, makes the log store recover, and starts the core anew on the same log and
 //! the same state machine, which goes on behind its last applied entry.
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::thread;
 
 use openraft::error::{CheckIsLeaderError, RaftError};
 use openraft::{Raft, Snapshot};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+mod transfer;
 
 pub use crate::group_state::{GroupOptions, Role, StartError};
 use crate::group_state::{GroupState, Order, Slot};
@@ -26,6 +29,8 @@ use crate::proposals::Proposals;
 use crate::snapshot::SnapshotData;
 use crate::supervisor::Supervisor;
 use crate::types::{Completion, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text};
+
+pub use transfer::ProposalPause;
 
 /// Orders waiting for the raft thread.
 const ORDER_QUEUE: usize = 16;
@@ -85,6 +90,7 @@ impl Group {
             group: group_id,
             slot: RwLock::new(Slot::Starting),
             role,
+            role_since: Mutex::new(Instant::now()),
             proposals,
             log: group_log,
             machine,

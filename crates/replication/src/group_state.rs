@@ -8,13 +8,14 @@ use crate::snapshot::SnapshotCheck;
 use crate::types::{ProposeError, TypeConfig, fatal_text};
 use openraft::error::Fatal;
 use openraft::{Config, Raft, SnapshotPolicy};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
 /// How a group behaves.
 #[derive(Clone)]
@@ -149,6 +150,8 @@ pub(crate) struct GroupState {
     pub(crate) group: u64,
     pub(crate) slot: RwLock<Slot>,
     pub(crate) role: watch::Sender<Role>,
+    /// When the role was found to be another one.
+    pub(crate) role_since: Mutex<Instant>,
     pub(crate) proposals: Arc<Proposals>,
     pub(crate) log: Arc<GroupLog>,
     pub(crate) machine: MachineHandle,
@@ -158,10 +161,20 @@ pub(crate) struct GroupState {
 impl GroupState {
     pub(crate) fn set(&self, slot: Slot) {
         if !matches!(slot, Slot::Running(_)) {
-            self.role
-                .send_if_modified(|role| std::mem::replace(role, Role::Unavailable) != Role::Unavailable);
+            self.set_role(Role::Unavailable);
         }
         *self.slot.write() = slot;
+    }
+
+    pub(crate) fn set_role(&self, role: Role) {
+        self.role.send_if_modified(|known| {
+            let is_another = *known != role;
+            if is_another {
+                *self.role_since.lock() = Instant::now();
+            }
+            *known = role;
+            is_another
+        });
     }
 
     pub(crate) fn raft(&self) -> Result<Raft<TypeConfig>, ProposeError> {

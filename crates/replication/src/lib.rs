@@ -25,7 +25,7 @@ mod snapshot;
 mod supervisor;
 mod types;
 
-pub use group::{Group, GroupMetrics, GroupOptions, Role, StartError};
+pub use group::{Group, GroupMetrics, GroupOptions, ProposalPause, Role, StartError};
 pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
 pub use machine::{ApplyError, StateMachine};
 pub use message::{RequestMessage, SnapshotBody};

@@ -37,6 +37,12 @@ impl Proposals {
         Ok(permit)
     }
 
+    /// Waits until none is under way. None begins until the permit is dropped.
+    pub(crate) async fn pause(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        let all = u32::try_from(self.max).expect("proposals are fewer than 2^32");
+        self.permits.acquire_many(all).await
+    }
+
     pub(crate) fn close(&self) {
         self.permits.close();
     }

@@ -192,7 +192,7 @@ impl Supervisor {
         } else {
             Role::Follower { term, leader: now.current_leader }
         };
-        self.inner.role.send_if_modified(|known| std::mem::replace(known, role) != role);
+        self.inner.set_role(role);
     }
 
     /// Tells openraft that the state is safe up to what the machine says, which lets it purge the log that far.

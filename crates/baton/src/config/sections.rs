@@ -132,12 +132,6 @@ sections! {
         authentication: bool = false;
     }
 
-    /// The port for the other brokers of the cluster. Do not expose it to anybody else: it has no authentication.
-    "peers" peers: PeerPort {
-        /// Address and port to listen on; open only with cluster.brokers.
-        listen: ListenAddress = ListenAddress::any(26502);
-    }
-
     /// TLS of the management port. The files are read again when they change.
     "management.tls" management_tls: ManagementTls {
         /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
@@ -148,6 +142,12 @@ sections! {
         client_certificates: ClientCertificateMode = ClientCertificateMode::None;
         /// PEM file with the authorities that sign the certificates of clients.
         client_authorities: Option<PathBuf> = None;
+    }
+
+    /// The port for the other brokers of the cluster. Do not expose it to anybody else: it has no authentication.
+    "peers" peers: PeerPort {
+        /// Address and port to listen on; open only with cluster.brokers.
+        listen: ListenAddress = ListenAddress::any(26502);
     }
 
     /// Authentication and authorization.

@@ -178,6 +178,10 @@ impl Operations for Node {
         async move { self.0.write_state().await.map_err(failed) }.boxed()
     }
 
+    fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
+        async move { self.0.hand_over(to).await.map_err(failed) }.boxed()
+    }
+
     fn banned_instances(
         &self,
         after: Key,

@@ -221,6 +221,7 @@ impl Cluster {
             voters: self.addresses.iter().map(|(node, address)| (*node, address.to_string())).collect(),
             heartbeat_interval_ms: 50,
             election_timeout_ms: 500,
+            election_timeout_max_ms: 1000,
             log_kept_bytes_max: self.log_kept_bytes_max,
             transport: Arc::new(ReplicaPeers::new(peers, directory.to_owned())),
             ..GroupOptions::default()

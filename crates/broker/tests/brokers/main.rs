@@ -17,6 +17,7 @@ use protocol::{
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, interval, timeout};
+use tokio_util::sync::CancellationToken;
 
 /// Nothing here takes that long; on a busy machine elections do take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -293,6 +294,51 @@ async fn nothing_acknowledged_is_lost_when_the_leader_goes_away() {
     }
     cluster.agree().await;
     drop(node);
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_fails_when_the_leader_hands_over() {
+    let mut cluster = Cluster::start().await;
+    let leader = cluster.leader().await;
+    deploy(&cluster.node(leader)).await;
+    let stop = CancellationToken::new();
+    let mut at_work = Vec::new();
+    for broker in BROKERS.into_iter().filter(|broker| *broker != leader) {
+        let (node, stop) = (cluster.node(broker), stop.clone());
+        at_work.push(tokio::spawn(async move {
+            let mut keys = Vec::new();
+            while !stop.is_cancelled() {
+                match node.submit(Command::CreateInstance(create())).await.unwrap().response {
+                    Response::InstanceCreated(created) => keys.push(created.process_instance_key),
+                    other => panic!("{other:?}"),
+                }
+            }
+            keys
+        }));
+    }
+    // Asked at the leader itself, at the broker that is to lead, and at a third one.
+    for (asked, wanted) in [(0, 1), (2, 2), (1, 0), (0, 0), (0, 2)] {
+        let at = cluster.node(asked);
+        assert_eq!(at.hand_over(Some(wanted)).await.unwrap(), wanted);
+        cluster.until("the new leader knows", |cluster| cluster.leaders() == [wanted]).await;
+    }
+    let refused = cluster.node(0).hand_over(Some(7)).await.unwrap_err();
+    assert!(refused.to_string().contains("broker: expected the number"), "{refused}");
+    cluster.node(0).hand_over(Some(leader)).await.unwrap();
+    cluster.until("the first leader leads", |cluster| cluster.leaders() == [leader]).await;
+    cluster.nodes.remove(&leader).unwrap().shutdown().await;
+    // It led until it had handed over: nobody waited for an election.
+    assert_eq!(cluster.leaders().len(), 1);
+    stop.cancel();
+    let mut keys = BTreeSet::new();
+    for created in at_work {
+        for key in timeout(PATIENCE, created).await.unwrap().unwrap() {
+            assert!(keys.insert(key), "the key {key} was given twice");
+        }
+    }
+    cluster.start_again(leader).await;
+    cluster.agree().await;
     cluster.stop().await;
 }
 

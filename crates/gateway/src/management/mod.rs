@@ -139,6 +139,7 @@ fn router(management: Management) -> Router {
         .route("/actuator/flowControl", get(operate::flow_control).post(operate::set_flow_control))
         .route("/actuator/partitions", get(partitions::list))
         .route("/actuator/partitions/{action}", post(partitions::change))
+        .route("/actuator/rebalance", post(partitions::rebalance))
         .route("/actuator/exporters", get(exporters::list))
         .route("/actuator/exporters/{id}", delete(exporters::remove))
         .route("/actuator/exporters/{id}/enable", post(exporters::enable))

@@ -60,6 +60,9 @@ pub trait Operations: Send + Sync + 'static {
     /// Writes the state of now to disk.
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
+    /// Hands the partition to a broker, or to any other; resolves with the one that leads then.
+    fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>>;
+
     /// Process instances that the engine failed on, from the one after this key on, so many at the most.
     fn banned_instances(
         &self,

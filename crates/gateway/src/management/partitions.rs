@@ -1,8 +1,11 @@
 //! Partitions: how far they are, pausing and resuming what they do, and writing their state to disk.
 
-use axum::extract::{Path, State};
+use std::collections::BTreeMap;
+
+use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use http::StatusCode;
+use protocol::FIRST_PARTITION;
 
 use super::operate::{running, serialized};
 use super::operations::Slot;
@@ -39,4 +42,23 @@ pub(super) async fn change(
         }
     }
     serialized(broker.partitions())
+}
+
+/// `POST /actuator/rebalance[?broker=N]`: hands partition 1 to a broker, 0 unless another is named, and answers with
+/// the one that leads.
+pub(super) async fn rebalance(
+    State(slot): State<Slot>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let wanted = match query.as_deref() {
+        None | Some("") => Some(0),
+        Some(query) => query.strip_prefix("broker=").and_then(|number| number.parse().ok()),
+    };
+    let Some(wanted) = wanted else {
+        let query = query.unwrap_or_default();
+        let detail = format!("Expected 'broker' to be the number of a broker, but the query was '{query}'");
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+    };
+    let leader = running(&slot)?.hand_over(Some(wanted)).await?;
+    serialized(BTreeMap::from([(FIRST_PARTITION, leader)]))
 }

@@ -140,6 +140,11 @@ impl Operations for FakeBroker {
         self.done("written")
     }
 
+    fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
+        let leader = to.filter(|to| *to < 3).ok_or_else(|| OperationError::Invalid("no such broker".to_owned()));
+        async move { leader }.boxed()
+    }
+
     fn banned_instances(
         &self,
         after: u64,
@@ -367,6 +372,21 @@ async fn operators_read_and_change_the_broker() {
     );
     assert_eq!(server.json("POST", "/actuator/exporting/pause?soft=maybe", "").await.0, 400);
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_partition_is_handed_over() {
+    let (server, _) = Server::running().await;
+    let asked = async |query: &str| server.json("POST", &format!("/actuator/rebalance{query}"), "").await;
+    assert_eq!(asked("").await, (200, serde_json::json!({"1": 0})));
+    assert_eq!(asked("?broker=2").await, (200, serde_json::json!({"1": 2})));
+    assert_eq!(asked("?broker=3").await.0, 400);
+    let (status, problem) = asked("?broker=x").await;
+    assert_eq!(status, 400);
+    assert!(problem["detail"].as_str().unwrap().contains("broker"), "{problem}");
+    let (status, problem) = asked("?brokre=1").await;
+    assert_eq!(status, 400);
+    assert!(problem["detail"].as_str().unwrap().contains("brokre"), "{problem}");
 }
 
 #[tokio::test]

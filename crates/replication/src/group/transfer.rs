@@ -1,0 +1,91 @@
+//! The hand-over of leadership from one node to another.
+//!
+//! The leader settles its proposals, waits until the follower has its whole log, and lets the follower stand for
+//! election. It votes itself, once the lease that began with its own election has run out. With the follower's own
+//! vote that is a majority of two or three voters. Voters beyond these heed the lease of the leader that they heard
+//! from, so the leader is silent until it has run out.
+
+use std::time::Duration;
+
+use openraft::Raft;
+use tokio::sync::SemaphorePermit;
+
+use super::Group;
+use crate::types::{ProposeError, TypeConfig};
+
+/// Voters of whom two are a majority.
+const SMALL_GROUP: usize = 3;
+
+/// A time in which proposals wait. They go on when this is dropped, and find out then who leads.
+pub struct ProposalPause<'a> {
+    _permits: SemaphorePermit<'a>,
+    silent: Option<Raft<TypeConfig>>,
+}
+
+impl Drop for ProposalPause<'_> {
+    fn drop(&mut self) {
+        if let Some(raft) = &self.silent {
+            raft.runtime_config().heartbeat(true);
+        }
+    }
+}
+
+impl Group {
+    /// Followers with the index of the last entry that each is known to have, those that have most first. Empty
+    /// unless this node leads.
+    pub fn followers(&self) -> Vec<(u64, u64)> {
+        let Ok(raft) = self.inner.raft() else { return Vec::new() };
+        let metrics = raft.metrics();
+        let now = metrics.borrow();
+        let known = now.replication.iter().flatten().filter(|(node, _)| **node != now.id);
+        let mut followers: Vec<_> =
+            known.map(|(node, id)| (*node, id.map_or(0, |id| id.index))).collect();
+        followers.sort_by_key(|(_, index)| std::cmp::Reverse(*index));
+        followers
+    }
+
+    /// Resolves when this node has had its role for as long as the lease of a leader lasts.
+    pub async fn lease_over(&self) {
+        let Ok(raft) = self.inner.raft() else { return };
+        let since = *self.inner.role_since.lock();
+        tokio::time::sleep_until(since + lease(&raft)).await;
+    }
+
+    /// Lets new proposals wait, settles those under way, and resolves when a follower has the whole log, so that
+    /// [`Group::stand_for_election`] there succeeds. May wait for ever for a follower that is away.
+    pub async fn pause_for(&self, follower: u64) -> Result<ProposalPause<'_>, ProposeError> {
+        let permits = self.inner.proposals.pause().await.map_err(|_| ProposeError::ShuttingDown)?;
+        let raft = self.inner.raft()?;
+        let mut pause = ProposalPause { _permits: permits, silent: None };
+        let mut metrics = raft.metrics();
+        let voters = {
+            let settled = metrics.wait_for(|now| {
+                let has = now.replication.as_ref().map(|all| all.get(&follower).copied().flatten());
+                now.running_state.is_err()
+                    || has.is_none_or(|id| id.map(|id| id.index) >= now.last_log_index)
+            });
+            let now = settled.await.map_err(|_| ProposeError::ShuttingDown)?;
+            if now.replication.is_none() {
+                return Err(ProposeError::NotLeader { leader: now.current_leader });
+            }
+            now.membership_config.voter_ids().count()
+        };
+        if voters > SMALL_GROUP {
+            pause.silent = Some(raft.clone());
+            raft.runtime_config().heartbeat(false);
+            tokio::time::sleep(lease(&raft)).await;
+        }
+        Ok(pause)
+    }
+
+    /// Asks the other nodes for their votes now, as if the leader were gone. Does nothing on the leader.
+    pub async fn stand_for_election(&self) -> Result<(), ProposeError> {
+        let raft = self.inner.raft()?;
+        raft.trigger().elect().await.map_err(|_| self.inner.abandoned())
+    }
+}
+
+/// Time after which every voter has forgotten the lease of a silent leader.
+fn lease(raft: &Raft<TypeConfig>) -> Duration {
+    Duration::from_millis(raft.config().election_timeout_max + raft.config().heartbeat_interval)
+}
