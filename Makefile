@@ -113,6 +113,10 @@ ROUNDS ?= 100
 crash: ## Kill a loaded release server ROUNDS times (100), restart it and look for what is lost; SEED=N repeats a run
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test crash -- --nocapture
 
+.PHONY: faults
+faults: ## Kill and hold up brokers of a loaded release cluster, ROUNDS times (100), and look for what is lost; SEED=N repeats a run
+	FAULTS_ROUNDS=$(ROUNDS) FAULTS_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test faults -- --nocapture
+
 SECONDS ?= 20
 RATE ?= 100
 .PHONY: outage

@@ -119,12 +119,13 @@ impl Node {
         let patience = if self.router.is_some() { CLUSTER_DRAIN_TIMEOUT } else { DRAIN_TIMEOUT };
         let _ = tokio::time::timeout(patience, self.run_own(last)).await;
         self.shutdown.cancel();
+        // Entries that wait for a leader wait no more.
+        if let Some(router) = &self.router {
+            router.links.close();
+        }
         let tasks = std::mem::take(&mut *self.tasks.lock());
         for task in tasks {
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, task).await;
-        }
-        if let Some(router) = &self.router {
-            router.links.close();
         }
         self.reads.stop();
         self.group.shutdown().await;

@@ -33,9 +33,7 @@ impl Node {
         let leader = match role {
             Role::Leader { .. } => self.hand_over_here(router, to).await,
             Role::Follower { leader: Some(leader), .. } => router.links.hand_over(leader, to).await,
-            Role::Follower { leader: None, .. } | Role::Unavailable => {
-                Err("it has no leader".to_owned())
-            }
+            Role::Follower { leader: None, .. } | Role::Unavailable => Err("it has no leader".to_owned()),
         };
         leader.map_err(|reason| {
             SubmitError::Unavailable(format!("Expected to hand over partition 1, but {reason}"))
@@ -50,7 +48,8 @@ impl Node {
         }
         let followers = router.group.followers();
         let wanted = to.map(u64::from);
-        let follower = followers.iter().map(|(node, _)| *node).find(|node| wanted.is_none_or(|to| to == *node));
+        let follower =
+            followers.iter().map(|(node, _)| *node).find(|node| wanted.is_none_or(|to| to == *node));
         let follower = follower.ok_or("no such broker follows this one")?;
         router.group.lease_over().await;
         let leader = timeout(PATIENCE, hand_over(router, follower)).await.unwrap_or_else(|_| {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -26,6 +26,9 @@ use crate::{Duplex, Shared, TransportOptions};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// The first time between two attempts; it doubles with each.
 const MIN_BACKOFF: Duration = Duration::from_millis(50);
+/// A broker that starts or stops is away for so long, which is nothing to warn of. Each reason of a longer absence is
+/// told once.
+const SHORT_ABSENCE: Duration = Duration::from_secs(5);
 
 /// The state of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,28 +235,44 @@ struct Keeper {
 impl Keeper {
     async fn run(self) {
         let mut backoff = MIN_BACKOFF;
+        let mut connected = Instant::now();
+        let mut told = None;
         loop {
-            let reason = match self.open().await {
+            let (reason, is_refusal) = match self.open().await {
                 Ok((stream, agreed)) => {
                     backoff = MIN_BACKOFF;
+                    told = None;
                     tracing::info!(peer = self.broker, address = self.address, "connected to a broker");
-                    self.work(stream, agreed).await
+                    let reason = self.work(stream, agreed).await;
+                    connected = Instant::now();
+                    tracing::info!(peer = self.broker, reason, "a connection to a broker has ended");
+                    (reason, false)
                 }
-                Err(error) => error.to_string(),
+                Err(error) => (error.to_string(), !matches!(error, HandshakeError::Io(_))),
             };
+            let is_long = is_refusal || connected.elapsed() >= SHORT_ABSENCE;
+            if is_long && told.as_ref() != Some(&reason) {
+                tracing::warn!(
+                    peer = self.broker,
+                    address = self.address,
+                    reason,
+                    "a broker cannot be reached"
+                );
+                told = Some(reason.clone());
+            }
             self.down(reason);
             tokio::time::sleep(backoff / 2 + backoff.mul_f64(any_part() / 2.0)).await;
             backoff = (backoff * 2).min(self.options.max_backoff);
         }
     }
 
-    /// Each reason is told once.
     fn down(&self, reason: String) {
-        let is_new = *self.status.borrow() != PeerStatus::Down(reason.clone());
-        if is_new {
-            tracing::warn!(peer = self.broker, address = self.address, reason, "a broker cannot be reached");
-            self.status.send_replace(PeerStatus::Down(reason));
-        }
+        let down = PeerStatus::Down(reason);
+        self.status.send_if_modified(|known| {
+            let is_new = *known != down;
+            *known = down;
+            is_new
+        });
     }
 
     async fn open(&self) -> Result<(Box<dyn Duplex>, Agreed), HandshakeError> {

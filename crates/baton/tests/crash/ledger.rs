@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use client::Job;
 
-use crate::Random;
 use crate::load::{PAYLOAD_BYTES_MAX, TYPES};
+use crate::random::Random;
 
 /// How many contradictions are shown.
 const SHOWN: usize = 20;

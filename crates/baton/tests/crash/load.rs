@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use client::{
     ActivateJobs, Client, CompleteJob, CreateInstance, Error, GrpcClient, GrpcOptions, Job, PublishMessage,
-    Resource, StreamJobs,
+    Resource, RestClient, RestOptions, StreamJobs,
 };
 use futures::StreamExt;
 use futures::stream;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
-use crate::Random;
 use crate::ledger::{self, Ledger};
-use crate::server::Server;
+use crate::random::Random;
 
 /// The job types of the process: two side by side, then the last.
 pub(crate) const TYPES: [&str; 3] = ["left", "right", "last"];
@@ -23,6 +23,8 @@ pub(crate) const PAYLOAD_BYTES_MAX: usize = 16 * 1024;
 const CREATORS: usize = 8;
 /// How long a job belongs to a worker. Longer than any answer takes, short enough to see it again soon after a crash.
 const JOB_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a cluster may be without a leader.
+const CREATION_MAX: Duration = Duration::from_secs(60);
 /// One job in so many is left to time out.
 const LEFT_ONE_IN: u64 = 5;
 /// Checks in flight.
@@ -57,32 +59,47 @@ pub(crate) async fn deploy(client: &Client) {
     client.deploy(&[Resource { name: "crash.bpmn", content: MODEL.as_bytes() }], None).await.unwrap();
 }
 
+/// A client of a REST port.
+pub(crate) fn rest(address: &str) -> Client {
+    let options = RestOptions { address: format!("http://{address}"), ..RestOptions::default() };
+    Client::Rest(RestClient::new(options).unwrap())
+}
+
 /// Requests without pause, until the server is gone.
-pub(crate) struct Load(JoinSet<()>);
+pub(crate) struct Load {
+    tasks: JoinSet<()>,
+    stop: CancellationToken,
+}
 
 impl Load {
-    pub(crate) fn start(server: &Server, ledger: &Arc<Ledger>, random: &mut Random) -> Self {
-        let rest = crate::rest(server);
-        let options =
-            GrpcOptions { address: format!("http://{}", server.address("grpc")), ..GrpcOptions::default() };
+    pub(crate) fn start(rest_port: &str, grpc_port: &str, ledger: &Arc<Ledger>, random: &mut Random) -> Self {
+        let rest = rest(rest_port);
+        let options = GrpcOptions { address: format!("http://{grpc_port}"), ..GrpcOptions::default() };
         let grpc = GrpcClient::new(options).unwrap();
-        let mut tasks = JoinSet::new();
+        let (mut tasks, stop) = (JoinSet::new(), CancellationToken::new());
         for client in [rest.clone(), Client::Grpc(grpc.clone())] {
             for _ in 0..CREATORS {
-                tasks.spawn(create(client.clone(), Arc::clone(ledger)));
+                tasks.spawn(create(client.clone(), Arc::clone(ledger), stop.clone()));
             }
-            tasks.spawn(publish(client.clone(), Arc::clone(ledger)));
+            tasks.spawn(publish(client.clone(), Arc::clone(ledger), stop.clone()));
             for job_type in TYPES {
-                tasks.spawn(work(client.clone(), job_type, Arc::clone(ledger), random.fork()));
+                let (ledger, stop) = (Arc::clone(ledger), stop.clone());
+                tasks.spawn(work(client.clone(), job_type, ledger, random.fork(), stop));
             }
         }
-        tasks.spawn(work_stream(grpc, rest, Arc::clone(ledger), random.fork()));
-        Self(tasks)
+        tasks.spawn(work_stream(grpc, rest, Arc::clone(ledger), random.fork(), stop.clone()));
+        Self { tasks, stop }
     }
 
-    /// Waits until all have noticed that the server is gone.
+    /// Lets a server that lives have the rest of the requests.
+    #[allow(dead_code, reason = "the crash test kills its server")]
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Waits until all have noticed that the server is gone, or that they are to stop.
     pub(crate) async fn end(mut self) {
-        while let Some(ended) = self.0.join_next().await {
+        while let Some(ended) = self.tasks.join_next().await {
             ended.unwrap();
         }
     }
@@ -96,8 +113,8 @@ fn unknown(error: &Error) -> bool {
     )
 }
 
-async fn create(client: Client, ledger: Arc<Ledger>) {
-    loop {
+async fn create(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
+    while !stop.is_cancelled() {
         let number = ledger.number();
         let variables = ledger::variables(number);
         let command = CreateInstance { variables: Some(&variables), ..CreateInstance::latest("crash") };
@@ -109,8 +126,27 @@ async fn create(client: Client, ledger: Arc<Ledger>) {
     }
 }
 
-async fn publish(client: Client, ledger: Arc<Ledger>) {
+/// Creates one instance, again and again until it is acknowledged, and tells how long that took.
+#[allow(dead_code, reason = "the crash test has no other broker to ask")]
+pub(crate) async fn create_one(client: &Client, ledger: &Ledger) -> Duration {
+    let began = Instant::now();
     loop {
+        let number = ledger.number();
+        let variables = ledger::variables(number);
+        let command = CreateInstance { variables: Some(&variables), ..CreateInstance::latest("crash") };
+        match client.create_instance(&command).await {
+            Ok(instance) => {
+                ledger.created(number, instance.key);
+                return began.elapsed();
+            }
+            Err(error) if unknown(&error) && began.elapsed() < CREATION_MAX => ledger.unanswered(),
+            Err(error) => panic!("no other broker takes over: {error}"),
+        }
+    }
+}
+
+async fn publish(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
+    while !stop.is_cancelled() {
         let id = format!("message-{}", ledger.number());
         match client.publish_message(&message(&id)).await {
             Ok(_) => ledger.published(id),
@@ -146,8 +182,14 @@ fn activation(job_type: &str, wait: Duration) -> ActivateJobs<'_> {
     }
 }
 
-async fn work(client: Client, job_type: &'static str, ledger: Arc<Ledger>, mut random: Random) {
-    loop {
+async fn work(
+    client: Client,
+    job_type: &'static str,
+    ledger: Arc<Ledger>,
+    mut random: Random,
+    stop: CancellationToken,
+) {
+    while !stop.is_cancelled() {
         let asked = Instant::now();
         let jobs = match client.activate_jobs(&activation(job_type, Duration::from_millis(500))).await {
             Ok(jobs) => jobs,
@@ -163,7 +205,13 @@ async fn work(client: Client, job_type: &'static str, ledger: Arc<Ledger>, mut r
     }
 }
 
-async fn work_stream(grpc: GrpcClient, client: Client, ledger: Arc<Ledger>, mut random: Random) {
+async fn work_stream(
+    grpc: GrpcClient,
+    client: Client,
+    ledger: Arc<Ledger>,
+    mut random: Random,
+    stop: CancellationToken,
+) {
     let request = StreamJobs {
         job_type: TYPES[2],
         worker: "crash",
@@ -173,7 +221,7 @@ async fn work_stream(grpc: GrpcClient, client: Client, ledger: Arc<Ledger>, mut 
     };
     let asked = Instant::now();
     let Ok(mut jobs) = grpc.stream_jobs(&request, STREAM_WINDOW_BYTES).await else { return };
-    while let Some(Ok(job)) = jobs.next().await {
+    while let Some(Some(Ok(job))) = stop.run_until_cancelled(jobs.next()).await {
         let take = ledger.activated(&job, asked) && random.below(LEFT_ONE_IN) > 0;
         if take && !complete(&client, &job, &ledger).await {
             return;

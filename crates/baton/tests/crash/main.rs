@@ -6,14 +6,16 @@
 
 mod ledger;
 mod load;
+mod random;
 mod server;
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use client::{Client, RestClient, RestOptions};
+use client::Client;
 use ledger::Ledger;
 use load::Load;
+use random::{Random, number};
 use server::{Data, Server};
 
 /// Rounds when `CRASH_ROUNDS` does not say.
@@ -31,13 +33,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_acknowledged_survives_kill_9() {
-    let number =
-        |name| std::env::var(name).ok().filter(|text| !text.is_empty()).map(|text| text.parse().unwrap());
     let rounds = number("CRASH_ROUNDS").unwrap_or(ROUNDS_DEFAULT);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let seed = number("CRASH_SEED").unwrap_or(now.as_nanos() as u64);
-    println!("CRASH_SEED={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::announced("CRASH");
     let data = Data::new();
     let ledger = Arc::new(Ledger::default());
 
@@ -54,7 +51,7 @@ async fn what_is_acknowledged_survives_kill_9() {
         }
         ledger.new_life();
         load::check_sample(&client, &ledger, SAMPLE, &mut random).await;
-        let load = Load::start(&server, &ledger, &mut random);
+        let load = Load::start(server.address("rest"), server.address("grpc"), &ledger, &mut random);
         let delay = LOAD_MS.start + random.below(LOAD_MS.end - LOAD_MS.start);
         server.kill_after(Duration::from_millis(delay)).await;
         load.end().await;
@@ -94,30 +91,5 @@ fn settings(random: &mut Random) -> Vec<String> {
 }
 
 fn rest(server: &Server) -> Client {
-    let options =
-        RestOptions { address: format!("http://{}", server.address("rest")), ..RestOptions::default() };
-    Client::Rest(RestClient::new(options).unwrap())
-}
-
-/// `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below a bound, which must not be zero.
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    /// A generator of its own for another task.
-    fn fork(&mut self) -> Self {
-        Self(self.next())
-    }
+    load::rest(server.address("rest"))
 }

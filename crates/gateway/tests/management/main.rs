@@ -141,7 +141,8 @@ impl Operations for FakeBroker {
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
-        let leader = to.filter(|to| *to < 3).ok_or_else(|| OperationError::Invalid("no such broker".to_owned()));
+        let leader =
+            to.filter(|to| *to < 3).ok_or_else(|| OperationError::Invalid("no such broker".to_owned()));
         async move { leader }.boxed()
     }
 

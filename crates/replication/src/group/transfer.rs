@@ -38,8 +38,7 @@ impl Group {
         let metrics = raft.metrics();
         let now = metrics.borrow();
         let known = now.replication.iter().flatten().filter(|(node, _)| **node != now.id);
-        let mut followers: Vec<_> =
-            known.map(|(node, id)| (*node, id.map_or(0, |id| id.index))).collect();
+        let mut followers: Vec<_> = known.map(|(node, id)| (*node, id.map_or(0, |id| id.index))).collect();
         followers.sort_by_key(|(_, index)| std::cmp::Reverse(*index));
         followers
     }
@@ -61,8 +60,7 @@ impl Group {
         let voters = {
             let settled = metrics.wait_for(|now| {
                 let has = now.replication.as_ref().map(|all| all.get(&follower).copied().flatten());
-                now.running_state.is_err()
-                    || has.is_none_or(|id| id.map(|id| id.index) >= now.last_log_index)
+                now.running_state.is_err() || has.is_none_or(|id| id.map(|id| id.index) >= now.last_log_index)
             });
             let now = settled.await.map_err(|_| ProposeError::ShuttingDown)?;
             if now.replication.is_none() {

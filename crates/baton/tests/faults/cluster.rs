@@ -1,0 +1,174 @@
+//! Three brokers on this machine, from the files that `baton dev-cluster` writes.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, interval, timeout};
+
+use crate::load::rest;
+
+pub(crate) const BROKERS: u16 = 3;
+/// Time for a start, for an election, and for a stop.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(20);
+/// Ports of a broker, and of a cluster.
+const PORTS: u16 = 10;
+const CLUSTER_PORTS: u16 = BROKERS * PORTS;
+/// Below the ports that systems give to connections.
+const PORTS_FROM: u16 = 12_000;
+const PORT_RANGES: u16 = 600;
+
+pub(crate) struct Cluster {
+    directory: tempfile::TempDir,
+    base_port: u16,
+    running: BTreeMap<u16, Child>,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.directory.disable_cleanup(true);
+            eprintln!("the data are kept in {}", self.directory.path().display());
+        }
+    }
+}
+
+impl Cluster {
+    /// Starts `baton dev-cluster`, and stops it when all brokers were ready. No log warns of anything.
+    pub(crate) async fn begin() -> Self {
+        let cluster = Self {
+            directory: tempfile::tempdir().unwrap(),
+            base_port: free_ports(),
+            running: BTreeMap::new(),
+        };
+        let mut command = program();
+        command.args(["dev-cluster", &BROKERS.to_string(), "--base-port", &cluster.base_port.to_string()]);
+        command.arg("--data-dir").arg(cluster.directory.path()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        for _ in 0..BROKERS {
+            let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap();
+            let line = line.expect("a line for each broker");
+            assert!(line.contains(" ready: rest=http://127.0.0.1:"), "{line}");
+        }
+        cluster.leader().await;
+        end(&mut child).await;
+        for broker in 0..BROKERS {
+            let log = cluster.log(broker);
+            let is_loud = |line: &&str| ["WARN", "ERROR"].iter().any(|word| line.contains(word));
+            assert_eq!(log.lines().find(is_loud), None, "broker {broker}");
+            assert!(!cluster.folder(broker).join("pid").exists(), "broker {broker} has ended");
+        }
+        cluster
+    }
+
+    fn folder(&self, broker: u16) -> PathBuf {
+        self.directory.path().join(format!("broker-{broker}"))
+    }
+
+    fn log(&self, broker: u16) -> String {
+        std::fs::read_to_string(self.folder(broker).join("log")).unwrap()
+    }
+
+    pub(crate) fn rest(&self, broker: u16) -> String {
+        format!("127.0.0.1:{}", self.base_port + broker * PORTS)
+    }
+
+    pub(crate) fn grpc(&self, broker: u16) -> String {
+        format!("127.0.0.1:{}", self.base_port + broker * PORTS + 1)
+    }
+
+    /// Starts a broker as an operator does.
+    pub(crate) fn start(&mut self, broker: u16) {
+        let log = OpenOptions::new().append(true).open(self.folder(broker).join("log")).unwrap();
+        let mut command = program();
+        command.arg("start").arg("--config").arg(self.folder(broker).join("baton.yaml"));
+        command.stdout(Stdio::null()).stderr(log);
+        assert!(self.running.insert(broker, command.spawn().unwrap()).is_none(), "it runs");
+    }
+
+    /// Waits until all brokers say the same: who leads, and that all three are there.
+    pub(crate) async fn leader(&self) -> u16 {
+        let deadline = Instant::now() + PATIENCE;
+        let mut looks = interval(LOOK);
+        loop {
+            let mut found = Vec::new();
+            for broker in 0..BROKERS {
+                found.push(self.seen_by(broker).await);
+            }
+            match (&found[0], found.iter().all(|seen| *seen == found[0])) {
+                (Ok(leader), true) => return *leader,
+                _ => assert!(Instant::now() < deadline, "the brokers do not settle: {found:?}"),
+            }
+            looks.tick().await;
+        }
+    }
+
+    /// The leader that a broker knows, when it knows all brokers.
+    async fn seen_by(&self, broker: u16) -> Result<u16, String> {
+        let topology = rest(&self.rest(broker)).topology().await.map_err(|error| error.to_string())?;
+        let leads = |partition: &client::Partition| partition.role.eq_ignore_ascii_case("leader");
+        let mut leaders = topology.brokers.iter().filter(|broker| broker.partitions.iter().any(leads));
+        match (topology.brokers.len(), leaders.next(), leaders.next()) {
+            (3, Some(leader), None) => Ok(leader.node_id as u16),
+            _ => Err(format!("{topology:?}")),
+        }
+    }
+
+    pub(crate) fn signal(&self, broker: u16, signal: Signal) {
+        let number = self.running[&broker].id().expect("it runs").cast_signed();
+        kill_process(Pid::from_raw(number).unwrap(), signal).unwrap();
+    }
+
+    /// SIGKILL.
+    pub(crate) async fn kill(&mut self, broker: u16) {
+        let mut child = self.running.remove(&broker).unwrap();
+        assert!(child.try_wait().unwrap().is_none(), "broker {broker} ended by itself\n{}", self.log(broker));
+        child.kill().await.unwrap();
+    }
+
+    /// Stops all in order, one after the other.
+    pub(crate) async fn stop(&mut self) {
+        for (_, mut child) in std::mem::take(&mut self.running) {
+            end(&mut child).await;
+        }
+        for broker in 0..BROKERS {
+            let log = self.log(broker);
+            assert_eq!(log.lines().find(|line| line.contains("panicked")), None, "broker {broker}");
+        }
+    }
+}
+
+/// SIGTERM; it must end well.
+async fn end(child: &mut Child) {
+    let number = child.id().expect("it runs").cast_signed();
+    kill_process(Pid::from_raw(number).unwrap(), Signal::TERM).unwrap();
+    let status = timeout(PATIENCE, child.wait()).await.expect("it stops in time").unwrap();
+    assert!(status.success(), "{status}");
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_")) {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// The first of so many ports in a row that nobody listens on.
+fn free_ports() -> u16 {
+    let first = std::process::id() % u32::from(PORT_RANGES);
+    let starts = (0..PORT_RANGES).map(|range| (first as u16 + range) % PORT_RANGES);
+    let is_free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
+    starts
+        .map(|range| PORTS_FROM + range * CLUSTER_PORTS)
+        .find(|base| (*base..base + CLUSTER_PORTS).all(is_free))
+        .expect("some ports are free")
+}
