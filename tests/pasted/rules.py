@@ -7,6 +7,7 @@ from dataclasses import dataclass
 _HOURS = "takes minutes to hours, and its figures want an optimized build"
 _OPTIMIZED = "builds the optimized program, for figures"
 _DOCKER = "needs a Docker daemon and fetches images; `make packages-test` checks the files"
+_CLUSTER = "needs three brokers; crates/baton/tests/faults starts them so, and a test of crates/broker hands over"
 _CLIENT = "tests/clients make the same calls with this client"
 
 
@@ -26,6 +27,10 @@ NOT_RUN = (
     Left("deploy/README.md", "docker compose", _DOCKER),
     Left("deploy/README.md", "cargo test -p tidy", "`make unit` runs it"),
     Left("deploy/README.md", "cd deploy/prometheus", "needs promtool, which is in no registry of packages of the tests"),
+    Left("docs/cluster.md", "baton dev-cluster", _CLUSTER),
+    Left("docs/cluster.md", "baton start", _CLUSTER),
+    Left("docs/cluster.md", "curl -X POST", _CLUSTER),
+    Left("docs/cluster.md", "make faults", _HOURS),
     Left("docs/experiments.md", "make experiments", _HOURS),
     Left("docs/experiments.md", "cargo test", "`make unit` runs it"),
     Left("docs/experiments.md", "tests/clients/run.py", "`make clients` runs it"),

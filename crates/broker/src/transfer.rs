@@ -40,6 +40,14 @@ impl Node {
         })
     }
 
+    /// Numbers of the brokers that belong to the cluster, whether they run or not.
+    pub fn members(&self) -> Vec<u32> {
+        match &self.router {
+            Some(router) => router.links.brokers().keys().copied().collect(),
+            None => vec![self.options().node_id],
+        }
+    }
+
     /// The same if this broker leads.
     pub(crate) async fn hand_over_here(&self, router: &Router, to: Option<u32>) -> Result<u32, String> {
         let own = self.options().node_id;

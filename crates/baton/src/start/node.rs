@@ -8,8 +8,8 @@ use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
-    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, ParkedRecord,
-    PartitionStatus, Replayed, Slot,
+    BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
+    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaStatus, Slot,
 };
 use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
@@ -176,6 +176,24 @@ impl Operations for Node {
 
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         async move { self.0.write_state().await.map_err(failed) }.boxed()
+    }
+
+    fn cluster(&self) -> ClusterStatus {
+        let topology = self.0.topology();
+        let member = |id: u32| {
+            let seen = topology.brokers.iter().find(|broker| broker.node_id == id);
+            let replica = seen.and_then(|broker| broker.partitions.first());
+            let of = |holds: bool, yes: &'static str, no: &'static str| if holds { yes } else { no };
+            let partitions = vec![ReplicaStatus {
+                id: FIRST_PARTITION,
+                state: "ACTIVE",
+                role: replica.map(|replica| of(replica.leader, "LEADER", "FOLLOWER")),
+                health: replica.map(|replica| of(replica.healthy, "HEALTHY", "UNHEALTHY")),
+            }];
+            MemberStatus { id, state: "ACTIVE", reachable: seen.is_some(), partitions }
+        };
+        let brokers = self.0.members().into_iter().map(member).collect();
+        ClusterStatus { cluster_id: topology.cluster_id.clone(), brokers }
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {

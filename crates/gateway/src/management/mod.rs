@@ -53,8 +53,8 @@ pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
 pub use operations::{
-    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, ParkedRecord,
-    PartitionStatus, Replayed, Slot,
+    BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
+    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaStatus, Slot,
 };
 use problem::{Problem, json_answer};
 pub use profile::Renderer;
@@ -139,6 +139,7 @@ fn router(management: Management) -> Router {
         .route("/actuator/flowControl", get(operate::flow_control).post(operate::set_flow_control))
         .route("/actuator/partitions", get(partitions::list))
         .route("/actuator/partitions/{action}", post(partitions::change))
+        .route("/actuator/cluster", get(partitions::cluster))
         .route("/actuator/rebalance", post(partitions::rebalance))
         .route("/actuator/exporters", get(exporters::list))
         .route("/actuator/exporters/{id}", delete(exporters::remove))

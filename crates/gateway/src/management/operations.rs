@@ -60,6 +60,9 @@ pub trait Operations: Send + Sync + 'static {
     /// Writes the state of now to disk.
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
+    /// The brokers of the cluster, as this one sees them.
+    fn cluster(&self) -> ClusterStatus;
+
     /// Hands the partition to a broker, or to any other; resolves with the one that leads then.
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>>;
 
@@ -83,6 +86,39 @@ pub trait Operations: Send + Sync + 'static {
     fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>>;
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>>;
+}
+
+/// The brokers of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    pub cluster_id: String,
+    /// All that belong to it, by their numbers.
+    pub brokers: Vec<MemberStatus>,
+}
+
+/// A broker that belongs to a cluster.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct MemberStatus {
+    pub id: u32,
+    /// `ACTIVE`: it belongs to the cluster, whether or not it runs.
+    pub state: &'static str,
+    /// Whether it has said within the last seconds how it is.
+    pub reachable: bool,
+    pub partitions: Vec<ReplicaStatus>,
+}
+
+/// A replica of a partition.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ReplicaStatus {
+    pub id: PartitionId,
+    pub state: &'static str,
+    /// `LEADER` or `FOLLOWER`; absent if the broker is not reachable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'static str>,
+    /// `HEALTHY` or `UNHEALTHY`; absent if the broker is not reachable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<&'static str>,
 }
 
 /// One part of the broker.

@@ -16,6 +16,11 @@ pub(super) async fn list(State(slot): State<Slot>) -> Result<Response, Problem> 
     serialized(running(&slot)?.partitions())
 }
 
+/// `GET /actuator/cluster`.
+pub(super) async fn cluster(State(slot): State<Slot>) -> Result<Response, Problem> {
+    serialized(running(&slot)?.cluster())
+}
+
 /// `POST /actuator/partitions/{action}`: does it and answers as [`list`].
 pub(super) async fn change(
     State(slot): State<Slot>,

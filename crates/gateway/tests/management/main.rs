@@ -1,6 +1,8 @@
 //! The management port over real connections.
 #![allow(clippy::unwrap_used)]
 
+mod partitions;
+
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BannedInstance, Component, ComponentState, ExporterStatus, Gate, Loggers, Management, Metrics,
-    OperationError, Operations, ParkedRecord, PartitionStatus, Renderer, Replayed, Slot,
+    BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, Gate, Loggers, Management,
+    MemberStatus, Metrics, OperationError, Operations, ParkedRecord, PartitionStatus, Renderer, Replayed,
+    ReplicaStatus, Slot,
 };
 use protocol::Clock;
 use serde_json::{Value, json};
@@ -138,6 +141,12 @@ impl Operations for FakeBroker {
 
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         self.done("written")
+    }
+
+    fn cluster(&self) -> ClusterStatus {
+        let replica = ReplicaStatus { id: 1, state: "ACTIVE", role: None, health: None };
+        let member = MemberStatus { id: 2, state: "ACTIVE", reachable: false, partitions: vec![replica] };
+        ClusterStatus { cluster_id: "c".to_owned(), brokers: vec![member] }
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
@@ -372,48 +381,6 @@ async fn operators_read_and_change_the_broker() {
         (200, &json!(500), &json!("no disk"))
     );
     assert_eq!(server.json("POST", "/actuator/exporting/pause?soft=maybe", "").await.0, 400);
-    server.stop().await;
-}
-
-#[tokio::test]
-async fn a_partition_is_handed_over() {
-    let (server, _) = Server::running().await;
-    let asked = async |query: &str| server.json("POST", &format!("/actuator/rebalance{query}"), "").await;
-    assert_eq!(asked("").await, (200, serde_json::json!({"1": 0})));
-    assert_eq!(asked("?broker=2").await, (200, serde_json::json!({"1": 2})));
-    assert_eq!(asked("?broker=3").await.0, 400);
-    let (status, problem) = asked("?broker=x").await;
-    assert_eq!(status, 400);
-    assert!(problem["detail"].as_str().unwrap().contains("broker"), "{problem}");
-    let (status, problem) = asked("?brokre=1").await;
-    assert_eq!(status, 400);
-    assert!(problem["detail"].as_str().unwrap().contains("brokre"), "{problem}");
-}
-
-#[tokio::test]
-async fn partitions_are_paused_resumed_and_written_to_disk() {
-    let (server, broker) = Server::running().await;
-    let (_, shown) = server.json("GET", "/actuator/partitions", "").await;
-    for (action, done) in [
-        ("takeSnapshot", &["written"][..]),
-        ("pauseProcessing", &["processing"]),
-        ("resumeProcessing", &["resumed"]),
-        ("pauseExporting", &["hard"]),
-        ("softPauseExporting", &["soft"]),
-        ("prepareUpgrade", &["processing", "written"]),
-    ] {
-        let answer = server.json("POST", &format!("/actuator/partitions/{action}"), "").await;
-        assert_eq!(answer, (200, shown.clone()), "{action}");
-        assert_eq!(*std::mem::take(&mut *broker.pauses.lock()), *done, "{action}");
-    }
-    // The status tells of failures.
-    let (status, problem) = server.json("POST", "/actuator/partitions/resumeExporting", "").await;
-    assert_eq!((status, &problem["detail"]), (500, &json!("no disk")));
-    let (status, problem) = server.json("POST", "/actuator/partitions/explode", "").await;
-    assert_eq!(status, 404);
-    assert!(problem["detail"].as_str().unwrap().contains("but found 'explode'"), "{problem}");
-    assert_eq!(server.json("GET", "/actuator/partitions/takeSnapshot", "").await.0, 405);
-    assert!(broker.pauses.lock().is_empty());
     server.stop().await;
 }
 

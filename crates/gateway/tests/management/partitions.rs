@@ -1,0 +1,50 @@
+//! Partitions: pausing, writing, handing over.
+
+use super::*;
+
+#[tokio::test]
+async fn a_partition_is_handed_over() {
+    let (server, _) = Server::running().await;
+    let asked = async |query: &str| server.json("POST", &format!("/actuator/rebalance{query}"), "").await;
+    assert_eq!(asked("").await, (200, serde_json::json!({"1": 0})));
+    assert_eq!(asked("?broker=2").await, (200, serde_json::json!({"1": 2})));
+    assert_eq!(asked("?broker=3").await.0, 400);
+    let expected = serde_json::json!({
+        "clusterId": "c",
+        "brokers": [{"id": 2, "state": "ACTIVE", "reachable": false, "partitions": [{"id": 1, "state": "ACTIVE"}]}],
+    });
+    assert_eq!(server.json("GET", "/actuator/cluster", "").await, (200, expected));
+    let (status, problem) = asked("?broker=x").await;
+    assert_eq!(status, 400);
+    assert!(problem["detail"].as_str().unwrap().contains("broker"), "{problem}");
+    let (status, problem) = asked("?brokre=1").await;
+    assert_eq!(status, 400);
+    assert!(problem["detail"].as_str().unwrap().contains("brokre"), "{problem}");
+}
+
+#[tokio::test]
+async fn partitions_are_paused_resumed_and_written_to_disk() {
+    let (server, broker) = Server::running().await;
+    let (_, shown) = server.json("GET", "/actuator/partitions", "").await;
+    for (action, done) in [
+        ("takeSnapshot", &["written"][..]),
+        ("pauseProcessing", &["processing"]),
+        ("resumeProcessing", &["resumed"]),
+        ("pauseExporting", &["hard"]),
+        ("softPauseExporting", &["soft"]),
+        ("prepareUpgrade", &["processing", "written"]),
+    ] {
+        let answer = server.json("POST", &format!("/actuator/partitions/{action}"), "").await;
+        assert_eq!(answer, (200, shown.clone()), "{action}");
+        assert_eq!(*std::mem::take(&mut *broker.pauses.lock()), *done, "{action}");
+    }
+    // The status tells of failures.
+    let (status, problem) = server.json("POST", "/actuator/partitions/resumeExporting", "").await;
+    assert_eq!((status, &problem["detail"]), (500, &json!("no disk")));
+    let (status, problem) = server.json("POST", "/actuator/partitions/explode", "").await;
+    assert_eq!(status, 404);
+    assert!(problem["detail"].as_str().unwrap().contains("but found 'explode'"), "{problem}");
+    assert_eq!(server.json("GET", "/actuator/partitions/takeSnapshot", "").await.0, 405);
+    assert!(broker.pauses.lock().is_empty());
+    server.stop().await;
+}
