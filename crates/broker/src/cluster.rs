@@ -21,7 +21,7 @@ use crate::bootstrap::Vote;
 use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
-use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP};
+use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
 
 /// First bytes of requests, beside those to groups.
 const ENTER: u8 = 2;
@@ -92,6 +92,7 @@ impl Links {
         scratch: &Path,
     ) -> std::io::Result<Self> {
         std::fs::create_dir_all(scratch)?;
+        clear(scratch)?;
         let identity = BrokerIdentity {
             cluster_id: identity.cluster_id.clone(),
             broker: identity.broker,

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -185,5 +185,38 @@ impl PeerService for ReplicaGroups {
 
     fn upload(&self, _: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
         Box::pin(self.clone().receive(head, parts))
+    }
+}
+
+/// Removes snapshots that were under way when the process ended.
+pub(crate) fn clear(scratch: &Path) -> io::Result<()> {
+    for file in std::fs::read_dir(scratch)? {
+        let file = file?;
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        // Those of a group have an extension: the log may refer to them.
+        let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+        if name.starts_with("sent-") || name.strip_prefix("received-").is_some_and(is_number) {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_snapshots_under_way_are_removed() {
+        let scratch = tempfile::tempdir().unwrap();
+        for name in ["sent-1-2-3", "received-4", "received-1.snapshot", "other"] {
+            std::fs::write(scratch.path().join(name), name).unwrap();
+        }
+        clear(scratch.path()).unwrap();
+        let left = std::fs::read_dir(scratch.path()).unwrap().map(|file| file.unwrap().file_name());
+        let mut left: Vec<_> = left.map(|name| name.into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, ["other", "received-1.snapshot"]);
     }
 }
