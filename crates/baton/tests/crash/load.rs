@@ -72,14 +72,21 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    pub(crate) fn start(rest_port: &str, grpc_port: &str, ledger: &Arc<Ledger>, random: &mut Random) -> Self {
+    /// Each creator pauses for `pace` after a creation.
+    pub(crate) fn start(
+        rest_port: &str,
+        grpc_port: &str,
+        ledger: &Arc<Ledger>,
+        random: &mut Random,
+        pace: Duration,
+    ) -> Self {
         let rest = rest(rest_port);
         let options = GrpcOptions { address: format!("http://{grpc_port}"), ..GrpcOptions::default() };
         let grpc = GrpcClient::new(options).unwrap();
         let (mut tasks, stop) = (JoinSet::new(), CancellationToken::new());
         for client in [rest.clone(), Client::Grpc(grpc.clone())] {
             for _ in 0..CREATORS {
-                tasks.spawn(create(client.clone(), Arc::clone(ledger), stop.clone()));
+                tasks.spawn(create(client.clone(), Arc::clone(ledger), stop.clone(), pace));
             }
             tasks.spawn(publish(client.clone(), Arc::clone(ledger), stop.clone()));
             for job_type in TYPES {
@@ -113,7 +120,7 @@ fn unknown(error: &Error) -> bool {
     )
 }
 
-async fn create(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
+async fn create(client: Client, ledger: Arc<Ledger>, stop: CancellationToken, pace: Duration) {
     while !stop.is_cancelled() {
         let number = ledger.number();
         let variables = ledger::variables(number);
@@ -123,6 +130,7 @@ async fn create(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
             Err(error) if unknown(&error) => return ledger.unanswered(),
             Err(error) => return ledger.contradiction(format!("a creation was refused: {error}")),
         }
+        pause(pace).await;
     }
 }
 
@@ -145,6 +153,12 @@ pub(crate) async fn create_one(client: &Client, ledger: &Ledger) -> Duration {
     }
 }
 
+async fn pause(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
+    }
+}
+
 async fn publish(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         let id = format!("message-{}", ledger.number());
@@ -154,7 +168,7 @@ async fn publish(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
             Err(error) => return ledger.contradiction(format!("a message was refused: {error}")),
         }
         // Few are enough; they are kept until the end.
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        pause(Duration::from_millis(5)).await;
     }
 }
 

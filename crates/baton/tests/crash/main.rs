@@ -51,7 +51,8 @@ async fn what_is_acknowledged_survives_kill_9() {
         }
         ledger.new_life();
         load::check_sample(&client, &ledger, SAMPLE, &mut random).await;
-        let load = Load::start(server.address("rest"), server.address("grpc"), &ledger, &mut random);
+        let load =
+            Load::start(server.address("rest"), server.address("grpc"), &ledger, &mut random, Duration::ZERO);
         let delay = LOAD_MS.start + random.below(LOAD_MS.end - LOAD_MS.start);
         server.kill_after(Duration::from_millis(delay)).await;
         load.end().await;
