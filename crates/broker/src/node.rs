@@ -27,7 +27,7 @@ use crate::metric_definitions::{Figures, publish};
 use crate::opening::StartError;
 use crate::options::Options;
 use crate::reads::Reads;
-use crate::route::{Router, role_text};
+use crate::route::{Router, check_leader};
 use crate::write_limit::WriteLimit;
 use crate::{exporting, pause};
 
@@ -139,7 +139,7 @@ impl Node {
         let partition = match self.log.failure() {
             Some(failure) => Err(format!("the log cannot be written: {failure}")),
             None => match &self.router {
-                Some(router) => role_text(&self.group.role(), &router.links),
+                Some(router) => check_leader(&self.group, &router.links),
                 None if self.group.is_leader() => Ok(()),
                 None => Err("partition 1 has no leader".to_owned()),
             },

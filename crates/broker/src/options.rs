@@ -57,6 +57,8 @@ pub struct Options {
     pub state: StateOptions,
     pub disk: DiskOptions,
     pub log: replication::LogOptions,
+    /// Bytes of log that are kept at most for other brokers of the cluster that lack them.
+    pub log_kept_bytes: u64,
     pub export: export::Options,
     /// Looks whether applying a batch takes too long, from before the start on.
     pub apply_watch: ApplyWatch,
@@ -91,6 +93,7 @@ impl Options {
             state: StateOptions::default(),
             disk: DiskOptions::default(),
             log: replication::LogOptions::default(),
+            log_kept_bytes: replication::GroupOptions::default().log_kept_bytes_max,
             export: export::Options::default(),
             apply_watch: ApplyWatch::new(APPLY_LIMIT),
             stall_at: None,

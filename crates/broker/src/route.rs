@@ -10,7 +10,7 @@ use broker_api::SubmitError;
 use bytes::Bytes;
 use protocol::{Batch, BatchOrigin};
 use replication::{Group, Payload, ProposeError, Role};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,8 @@ use crate::machine::{PartitionState, Proposed};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause before an entry is sent again, unless the leader changes earlier.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
+/// A leader that has not heard from a majority for longer cannot commit: heartbeats are much more frequent.
+const SILENCE_MAX: Duration = Duration::from_secs(1);
 /// Reads that wait for the next round.
 const READ_QUEUE: usize = 4096;
 
@@ -218,9 +220,14 @@ fn term(role: Role) -> u64 {
     }
 }
 
-/// The role, for messages.
-pub(crate) fn role_text(role: &watch::Receiver<Role>, links: &Links) -> Result<(), String> {
-    match *role.borrow() {
+/// Whether the group has a leader that can commit entries.
+pub(crate) fn check_leader(group: &Group, links: &Links) -> Result<(), String> {
+    let role = *group.role().borrow();
+    match role {
+        Role::Leader { .. } if group.quorum_silence() > SILENCE_MAX => Err(format!(
+            "this broker leads partition 1, but a majority of {} brokers does not answer",
+            links.cluster_size()
+        )),
         Role::Leader { .. } | Role::Follower { leader: Some(_), .. } => Ok(()),
         Role::Follower { leader: None, .. } => Err(format!(
             "partition 1 has no leader: a majority of {} brokers must be reachable",

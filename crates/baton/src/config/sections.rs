@@ -12,20 +12,8 @@ use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::value::{
     Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, DocumentStoreKind, EntityTypes,
-    Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text,
+    Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
-
-const fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
-
-const fn s(count: u64) -> Duration {
-    Duration::from_secs(count)
-}
-
-const fn days(count: u64) -> Duration {
-    s(count * 86_400)
-}
 
 /// The longest time that makes sense anywhere.
 const DAY: Duration = s(86_400);
@@ -332,6 +320,9 @@ sections! {
         compression_threshold_bytes: Size = Size(8 << 10), [Size(0), Size(1 << 30)];
         /// Cache for applied entries, for replicas that lag a little.
         cache_bytes: Size = Size::mib(1), [Size(0), Size(1 << 30)];
+        /// Log that is kept for brokers of the cluster that are away; one that lacks more is sent a snapshot of the
+        /// state. A broker that is alone keeps none.
+        kept_bytes: Size = Size(1 << 30), [Size::mib(1), Size(1 << 50)];
     }
 
     /// Export of records. Records wait for exporters in memory, then on disk.

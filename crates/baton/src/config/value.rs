@@ -7,6 +7,18 @@ use std::time::Duration;
 use gateway::management::Loggers;
 use secondary::{AuditCategory, AuditSettings};
 
+pub(super) const fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+pub(super) const fn s(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+pub(super) const fn days(count: u64) -> Duration {
+    s(count * 86_400)
+}
+
 /// A value that has a text form.
 pub(crate) trait Setting: Sized {
     /// The expected value, for people.

@@ -119,7 +119,7 @@ fn stall_at() -> Option<protocol::Name> {
 /// Of the broker; `grpc_port` is what clients find in the topology.
 pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let defaults = broker::Options::new(&config.data.directory);
-    let Config { cluster, data, export, export_ndjson, jobs, limits, log, partition, state, .. } = config;
+    let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
     broker::Options {
         node_id: cluster.node_id,
         cluster_id: cluster.id.0.clone(),
@@ -176,26 +176,34 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             min_free_bytes: data.min_free_log_bytes.0,
             ..defaults.log.clone()
         },
+        log_kept_bytes: log.kept_bytes.0,
         apply_watch: broker::ApplyWatch::new(partition.max_apply_time),
         stall_at: stall_at(),
-        export: export::Options {
-            stream: StreamOptions {
-                memory_bytes: export.memory_bytes.0 as usize,
-                spill_segment_bytes: export.spill_segment_bytes.0,
-                spill_max_bytes: export.max_spill_bytes.0,
-                flush_interval: export.flush_interval,
-                park_after: export.park_after,
-                ..defaults.export.stream.clone()
-            },
-            ndjson: NdjsonOptions {
-                enabled: export_ndjson.enabled,
-                directory: Some(data.directory.join(&export_ndjson.directory)),
-                max_file_bytes: export_ndjson.max_file_bytes.0,
-                max_files: export_ndjson.max_files as usize,
-            },
-            others: records(config).into_iter().collect(),
-        },
+        export: export_options(config),
         ..defaults
+    }
+}
+
+/// Export of records, and the exporters.
+fn export_options(config: &Config) -> export::Options {
+    let Config { data, export, export_ndjson, .. } = config;
+    let defaults = export::Options::default();
+    export::Options {
+        stream: StreamOptions {
+            memory_bytes: export.memory_bytes.0 as usize,
+            spill_segment_bytes: export.spill_segment_bytes.0,
+            spill_max_bytes: export.max_spill_bytes.0,
+            flush_interval: export.flush_interval,
+            park_after: export.park_after,
+            ..defaults.stream
+        },
+        ndjson: NdjsonOptions {
+            enabled: export_ndjson.enabled,
+            directory: Some(data.directory.join(&export_ndjson.directory)),
+            max_file_bytes: export_ndjson.max_file_bytes.0,
+            max_files: export_ndjson.max_files as usize,
+        },
+        others: records(config).into_iter().collect(),
     }
 }
 

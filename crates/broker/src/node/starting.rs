@@ -56,8 +56,14 @@ impl Node {
             tokio::spawn(options.apply_watch.clone().keep(options.data_dir.clone(), shutdown.clone()));
         let log = LogStore::open(&log_directory(&options.data_dir), options.log.clone())?;
         let group_id = u64::from(FIRST_PARTITION);
-        let group =
-            Box::pin(Group::start(group_id, node_id, &log, machine, group_options(links.as_deref()))).await?;
+        let group = Box::pin(Group::start(
+            group_id,
+            node_id,
+            &log,
+            machine,
+            group_options(&options, links.as_deref()),
+        ))
+        .await?;
         // Everything in the log is applied: no batch that was too slow once is any more.
         apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
@@ -170,10 +176,11 @@ fn exports(options: &Options, engine: &Engine) -> Result<Option<Arc<Hub>>, Start
 }
 
 /// A group of this broker alone, or of all brokers of a cluster.
-fn group_options(links: Option<&Links>) -> GroupOptions {
+fn group_options(options: &Options, links: Option<&Links>) -> GroupOptions {
     let Some(links) = links else { return GroupOptions::default() };
     GroupOptions {
         voters: links.voters(),
+        log_kept_bytes_max: options.log_kept_bytes,
         transport: Arc::clone(&links.peers) as _,
         ..GroupOptions::default()
     }

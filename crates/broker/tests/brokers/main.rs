@@ -343,6 +343,29 @@ async fn no_request_fails_when_the_leader_hands_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_without_followers_is_not_healthy() {
+    let mut cluster = Cluster::start().await;
+    let leader = cluster.leader().await;
+    deploy(&cluster.node(leader)).await;
+    assert_eq!(cluster.node(leader).health().partition, Ok(()));
+    cluster.nodes.retain(|broker, _| *broker == leader);
+    cluster.until("the leader says so", |cluster| cluster.nodes[&leader].health().partition.is_err()).await;
+    let reason = cluster.node(leader).health().partition.unwrap_err();
+    assert!(reason.contains("a majority of 3 brokers"), "{reason}");
+    let refused = cluster.node(leader).submit(Command::CreateInstance(create())).await.unwrap_err();
+    assert!(matches!(refused, SubmitError::Unavailable(_) | SubmitError::Timeout(_)), "{refused}");
+    for follower in BROKERS.into_iter().filter(|broker| *broker != leader) {
+        cluster.start_again(follower).await;
+    }
+    let (node, healthy) = (cluster.node(leader), "the leader is healthy again");
+    cluster.until(healthy, |_| node.health().partition.is_ok()).await;
+    created(&node).await;
+    drop(node);
+    cluster.agree().await;
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_that_lost_its_data_does_not_vote_as_its_former_self() {
     let mut cluster = Cluster::start().await;
     let leader = cluster.leader().await;

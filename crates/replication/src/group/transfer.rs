@@ -43,6 +43,13 @@ impl Group {
         followers
     }
 
+    /// Time since a majority of the voters, this node included, has last answered this leader. Zero unless it leads.
+    pub fn quorum_silence(&self) -> Duration {
+        let Ok(raft) = self.inner.raft() else { return Duration::ZERO };
+        let millis = raft.metrics().borrow().millis_since_quorum_ack;
+        millis.map_or(Duration::ZERO, Duration::from_millis)
+    }
+
     /// Resolves when this node has had its role for as long as the lease of a leader lasts.
     pub async fn lease_over(&self) {
         let Ok(raft) = self.inner.raft() else { return };
