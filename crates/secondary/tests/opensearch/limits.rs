@@ -1,5 +1,6 @@
 //! Limits of values and of their number.
 
+use std::net::TcpListener;
 use std::time::Duration;
 
 use search::model::{element_instance as element, process_instance as instance, variable};
@@ -7,7 +8,7 @@ use search::{
     Aggregate, EntityRef, Filter, Position, Reader, Related, Search, Sort, Statistics, StoreError, Value,
 };
 use search::{Operand, Test};
-use secondary::{Batch, RowId};
+use secondary::{Batch, OpensearchOptions, RowId};
 
 use crate::node::Node;
 use crate::suite::{Store as _, block_on, everything, fill, search};
@@ -179,12 +180,15 @@ pub fn more_is_found_than_fits_into_an_answer(node: &mut Node) {
 }
 
 pub fn a_query_that_takes_too_long_is_stopped(node: &mut Node) {
-    let mut store = Opensearch::emptied(node);
-    fill(&mut *store.writer(), &model::rows(10, 7));
-    store.0.query_timeout = Duration::ZERO;
-    let error = block_on(store.reader().search(everything())).unwrap_err();
+    // Connections are taken by the system, and nothing answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut unanswered = OpensearchOptions::new(format!("http://{}", silent.local_addr().unwrap()));
+    unanswered.query_timeout = Duration::from_millis(100);
+    let error = block_on(Opensearch(unanswered).reader().search(everything())).unwrap_err();
     assert!(matches!(error, StoreError::TooSlow(_)), "{error}");
     // Nor is a pattern that would take all memory.
+    let mut store = Opensearch::emptied(node);
+    fill(&mut *store.writer(), &model::rows(10, 7));
     store.0.query_timeout = Duration::from_secs(20);
     let pattern = format!("*a{}", "?".repeat(2000));
     let filter = Filter::Column(instance::BUSINESS_ID, Test::Like(pattern.as_str().into()));
