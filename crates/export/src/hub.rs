@@ -145,6 +145,12 @@ impl Hub {
         self.stream.append(records);
     }
 
+    /// To be called before a snapshot takes the place of the state: the records up to its position that did not come
+    /// yet never come. Exporters begin again after it, and must have what they lack from elsewhere.
+    pub fn skip_to(&self, position: u64) {
+        self.stream.skip_to(position);
+    }
+
     /// To be called before state as of a record position becomes durable, because the log may be purged then: all
     /// records up to it are either acknowledged by every exporter or on disk when this returns. May wait for exporters
     /// that keep up (a short time) and for the disk; not for the partition's thread.

@@ -16,6 +16,7 @@
 //! acknowledged, and tells how far it is now.
 
 mod batch;
+mod copies;
 mod directory;
 mod exporter;
 mod hub;
@@ -37,6 +38,7 @@ mod switch;
 mod weight;
 
 pub use batch::now_ms;
+pub use copies::Copies;
 pub use exporter::{ExportError, Exporter, Flush};
 pub use hub::{Assigned, ChangeError, Hub, HubError};
 pub use line::write_line;

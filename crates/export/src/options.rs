@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use protocol::{Intent, PartitionId};
 
+use crate::copies::Copies;
 use crate::exporter::Exporter;
 use crate::ndjson::{self, NdjsonExporter, NdjsonOptions};
 
@@ -28,6 +29,8 @@ pub struct Factory {
     pub make: Arc<dyn Fn(PartitionId) -> Box<dyn Exporter> + Send + Sync>,
     /// Intents whose records it has no use for.
     pub unwanted: &'static [Intent],
+    /// The copies of its target, if each replica has its own.
+    pub copies: Option<Arc<Copies>>,
 }
 
 impl fmt::Debug for Factory {
@@ -61,6 +64,11 @@ impl Options {
         }
         exporters.extend(self.others.iter().map(|factory| (factory.make)(partition)));
         exporters
+    }
+
+    /// The copies of an exporter's target, if each replica has its own.
+    pub fn copies(&self) -> Option<&Arc<Copies>> {
+        self.others.iter().find_map(|factory| factory.copies.as_ref())
     }
 
     /// Directory of what is spilled for one partition.

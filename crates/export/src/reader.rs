@@ -109,6 +109,11 @@ impl Reader {
     /// It is switched on and begins after a position, whatever it did before.
     pub fn switched_on(&mut self, position: u64, ordinal: u64) {
         self.enabled = true;
+        self.skipped(position, ordinal);
+    }
+
+    /// It begins again after a position: the records before it do not come.
+    pub fn skipped(&mut self, position: u64, ordinal: u64) {
         self.restart = true;
         self.acknowledged = self.acknowledged.max(position);
         self.acknowledged_ordinal = ordinal;

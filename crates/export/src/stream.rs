@@ -197,6 +197,26 @@ impl Stream {
         }
     }
 
+    /// Begins again after a position, unless its records came already.
+    pub fn skip_to(&self, position: u64) {
+        let dropped = {
+            let mut inner = self.lock();
+            if position <= inner.last {
+                return;
+            }
+            inner.last = position;
+            let next_ordinal = inner.next_ordinal;
+            inner.readers.iter_mut().for_each(|reader| reader.skipped(position, next_ordinal));
+            let dropped = inner.trim();
+            self.assess(&inner);
+            dropped
+        };
+        self.work.notify_all();
+        self.progress.notify_all();
+        drop(dropped);
+        self.remove_acknowledged(&mut self.writer());
+    }
+
     /// Has an exporter hand on everything there is, without waiting for more to gather.
     pub fn hasten(&self, reader: usize) -> Hastened {
         let mut inner = self.lock();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use export::{ExportError, Exporter, Flush};
+use export::{Copies, ExportError, Exporter, Flush};
 use protocol::{Intent, Key, PartitionId, Record};
 use search::{Progress, StoreError};
 
@@ -36,6 +36,8 @@ pub struct StoreExporter {
     /// Records that are written at once at the most. Small while it looks for the one that the store refuses.
     step: usize,
     replays: Replays,
+    /// Where a copy of the store comes from that lacks nothing.
+    copies: Option<Arc<Copies>>,
 }
 
 impl StoreExporter {
@@ -62,7 +64,35 @@ impl StoreExporter {
             gathered: 0,
             step: STEP_MAX,
             replays: Replays::default(),
+            copies: None,
         }
+    }
+
+    /// With the stores of other replicas: one of them takes the place of this one if it lacks records that do not come
+    /// again.
+    #[must_use]
+    pub fn with_copies(self, copies: Option<Arc<Copies>>) -> Self {
+        Self { copies, ..self }
+    }
+
+    /// Has another replica's store take the place of this one. Returns its position.
+    fn replace(&mut self, copies: &Copies, stored: u64, needed: u64) -> Result<u64, ExportError> {
+        tracing::info!(stored, needed, "the store lacks records; it is fetched from another broker");
+        let lacking = |reason: String| {
+            ExportError::Target(format!(
+                "the store lacks records after {stored} up to {needed}, which only other brokers have: {reason}"
+            ))
+        };
+        let file = copies.fetch(needed).map_err(lacking)?;
+        let replaced = self.writer.replace(&file).and_then(|()| self.writer.open());
+        let removed = std::fs::remove_file(&file).map_err(ExportError::file(&file));
+        let stored = replaced.map_err(failed)?;
+        removed?;
+        if stored < needed {
+            return Err(lacking(format!("what was fetched goes up to {stored}")));
+        }
+        tracing::info!(position = stored, "the store of another broker took the place of this one's");
+        Ok(stored)
     }
 
     /// Writes what has gathered. A refused record among several is searched for in ever smaller steps, which grow
@@ -158,7 +188,13 @@ impl Exporter for StoreExporter {
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
         self.batch.clear();
         self.gathered = 0;
-        self.stored = self.writer.open().map_err(failed)?.max(acknowledged);
+        let mut stored = self.writer.open().map_err(failed)?;
+        if stored < acknowledged
+            && let Some(copies) = self.copies.clone()
+        {
+            stored = self.replace(&copies, stored, acknowledged)?;
+        }
+        self.stored = stored.max(acknowledged);
         (self.taken, self.durable) = (self.stored, self.stored);
         self.left = self.writer.left().unwrap_or_default();
         self.progress.reached(self.partition, self.stored);

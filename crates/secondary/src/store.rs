@@ -1,6 +1,7 @@
 //! The interfaces of a store to its writers and cleaners.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use export::Flush;
 use protocol::Key;
@@ -38,6 +39,12 @@ pub trait Writer: Send {
     /// Makes ready for changes to an instance that may have ended, where such rows are kept in another form.
     fn unpack(&mut self, _process_instance_key: Key) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// Has the content of another store, of which this file is a copy, take the place of this one's. Then it is to be
+    /// opened again.
+    fn replace(&mut self, copy: &Path) -> Result<(), StoreError> {
+        Err(StoreError::Unavailable(format!("'{}' is of another kind of store", copy.display())))
     }
 
     /// Whether a row is there. Asked seldom.

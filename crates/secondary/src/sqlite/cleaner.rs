@@ -1,5 +1,6 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
+use parking_lot::RwLockReadGuard;
 use rusqlite::Connection;
 use search::model::{ColumnId, Entity, EntityId, Kind};
 use search::{Filter, Row, StoreError, Test, Value};
@@ -38,6 +39,13 @@ impl SqliteCleaner {
         Self { options, connection: None, cache }
     }
 
+    /// Nothing takes the place of the content until this is dropped.
+    fn content(&self) -> RwLockReadGuard<'_, u64> {
+        let content = self.options.content.read();
+        self.cache.expect(*content);
+        content
+    }
+
     fn connection(&self) -> Result<&Connection, StoreError> {
         self.connection.as_ref().ok_or_else(|| StoreError::Unavailable("the store is not open".to_owned()))
     }
@@ -62,6 +70,7 @@ impl Cleaner for SqliteCleaner {
             return Ok(0);
         }
         let query = sql::remove(&Sqlite, entity, column, values, limit, counted(entity));
+        let _content = self.content();
         transact(self.connection()?, &self.cache, |packs| {
             let mut rows = rows(packs.connection, &query)?;
             let mut count = rows.len() as u64;
@@ -78,6 +87,7 @@ impl Cleaner for SqliteCleaner {
     }
 
     fn remove_packed(&mut self, entity: &'static Entity, filter: &Filter) -> Result<(u64, u64), StoreError> {
+        let _content = self.content();
         let connection = self.connection()?;
         let packs = Packs { connection, cache: &self.cache };
         let Some((kind, condition)) = PackKind::of(entity).zip(condition(packs, entity, filter)?) else {
@@ -100,10 +110,12 @@ impl Cleaner for SqliteCleaner {
     }
 
     fn pack(&mut self) -> Result<u64, StoreError> {
+        let _content = self.content();
         transact(self.connection()?, &self.cache, pack)
     }
 
     fn reclaim(&mut self) -> Result<bool, StoreError> {
+        let _content = self.content();
         let connection = self.connection()?;
         let pragma = |name: &str| -> Result<i64, StoreError> {
             connection.pragma_query_value(None, name, |row| row.get(0)).map_err(failed)

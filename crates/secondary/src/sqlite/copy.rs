@@ -6,7 +6,8 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use protocol::PartitionId;
-use rusqlite::{Connection, Error, Transaction, TransactionBehavior};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, Error, OpenFlags, Transaction, TransactionBehavior};
 use search::StoreError;
 
 use super::{SqliteOptions, failed};
@@ -69,6 +70,29 @@ impl SqliteOptions {
         fs::remove_file(&part).map_err(of(&part))?;
         sync_directory(target).map_err(of(target))?;
         named
+    }
+}
+
+impl SqliteOptions {
+    /// Has the content of a copy take the place of that of the file, in one transaction: those who read it see the one
+    /// or the other.
+    pub(super) fn replace(&self, copy: &Path) -> Result<(), StoreError> {
+        let source = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+        let check: String =
+            source.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+        if check != "ok" {
+            return Err(StoreError::Schema(format!("'{}' is damaged: {check}", copy.display())));
+        }
+        // Packs of the two have the same numbers.
+        let mut content = self.content.write();
+        let mut target = self.connect()?;
+        let backup = Backup::new(&source, &mut target).map_err(failed)?;
+        let step = backup.step(-1).map_err(failed)?;
+        if step != StepResult::Done {
+            return Err(StoreError::Unavailable("the store is in use".to_owned()));
+        }
+        *content += 1;
+        Ok(())
     }
 }
 

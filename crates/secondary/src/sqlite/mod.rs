@@ -13,7 +13,9 @@ mod schema;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 pub use cleaner::SqliteCleaner;
@@ -46,6 +48,8 @@ pub struct SqliteOptions {
     /// Time from one sync of what is written to the next. Rows that are not synced yet are written again after a
     /// loss of power.
     pub sync_interval: std::time::Duration,
+    /// Number of the content, which changes when another takes its place. Locked while it is read or replaced.
+    pub content: Arc<RwLock<u64>>,
 }
 
 impl SqliteOptions {
@@ -57,6 +61,7 @@ impl SqliteOptions {
             query_timeout: std::time::Duration::from_secs(10),
             cache_bytes: 16 * 1024 * 1024,
             sync_interval: std::time::Duration::from_secs(1),
+            content: Arc::default(),
         }
     }
 

@@ -84,6 +84,8 @@ pub(super) struct PackCache {
     zones: Cache<i64, Option<Arc<Zones>>>,
     /// Those whose damage was told.
     damaged: Mutex<HashSet<i64>>,
+    /// Number of the content that they are of.
+    content: Mutex<u64>,
 }
 
 #[derive(Clone)]
@@ -101,6 +103,17 @@ impl PackCache {
             rows: Cache::with_weighter((bytes / 32_768).max(64) as usize, bytes, Size),
             zones: Cache::new(ZONES_MAX),
             damaged: Mutex::default(),
+            content: Mutex::default(),
+        }
+    }
+
+    /// Forgets packs of another content.
+    pub fn expect(&self, content: u64) {
+        let mut known = self.content.lock();
+        if *known != content {
+            self.clear();
+            self.damaged.lock().clear();
+            *known = content;
         }
     }
 

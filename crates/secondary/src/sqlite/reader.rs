@@ -66,6 +66,8 @@ impl SqliteReader {
         let outcome = tokio::task::spawn_blocking(move || {
             // As long as the thread works, whether or not anybody waits.
             let _permit = permit;
+            let content = shared.options.content.read();
+            shared.packs.expect(*content);
             let idle = shared.idle.lock().pop();
             let mut connection = idle.map_or_else(|| shared.options.connect_to_read(), Ok)?;
             let deadline = Instant::now() + shared.options.query_timeout;

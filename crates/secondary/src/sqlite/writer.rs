@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::time::Instant;
 
 use export::Flush;
@@ -182,6 +183,13 @@ impl Writer for SqliteWriter {
             progress::write_left(packs.connection, self.partition, &self.left, left)
         })?;
         self.left = left.clone();
+        Ok(())
+    }
+
+    fn replace(&mut self, copy: &Path) -> Result<(), StoreError> {
+        self.connection = None;
+        self.options.replace(copy)?;
+        self.cache.clear();
         Ok(())
     }
 

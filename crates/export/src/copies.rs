@@ -1,0 +1,43 @@
+//! A target of which each replica has a copy of its own, as replicas exchange it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+type Make = Box<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;
+type Fetch = Box<dyn Fn(u64) -> Result<PathBuf, String> + Send + Sync>;
+
+/// The copy of this replica, and the way to those of others.
+pub struct Copies {
+    make: Make,
+    fetch: OnceLock<Fetch>,
+}
+
+impl fmt::Debug for Copies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Copies")
+    }
+}
+
+impl Copies {
+    /// `make` writes a new file with all that the copy of this replica has at one moment.
+    pub fn new(make: impl Fn(&Path) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), fetch: OnceLock::new() }
+    }
+
+    /// Writes a new file with all that this replica has. May block.
+    pub fn make(&self, target: &Path) -> Result<(), String> {
+        (self.make)(target)
+    }
+
+    /// Tells how a file of another replica is obtained that has everything up to a position.
+    pub fn fetch_with(&self, fetch: impl Fn(u64) -> Result<PathBuf, String> + Send + Sync + 'static) {
+        assert!(self.fetch.set(Box::new(fetch)).is_ok(), "there is one way to other replicas");
+    }
+
+    /// Obtains a file of another replica that has everything up to a position. Blocks. The file is the caller's.
+    pub fn fetch(&self, at_least: u64) -> Result<PathBuf, String> {
+        let fetch = self.fetch.get().ok_or_else(|| "there is no other replica".to_owned())?;
+        fetch(at_least)
+    }
+}
