@@ -66,8 +66,24 @@ pub trait Broker: Send + Sync + 'static {
     /// Brokers and partitions of the cluster.
     fn topology(&self) -> Topology;
 
+    /// The part of this broker in its cluster: work that is done once for all is the leader's.
+    fn leadership(&self) -> Leadership {
+        Leadership::Alone
+    }
+
     /// The limit of one message or document, in bytes.
     fn max_message_bytes(&self) -> usize;
+}
+
+/// The part of a broker in its cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leadership {
+    /// There are no other brokers.
+    Alone,
+    /// It does the work of the leader.
+    Leads,
+    /// Another broker does, or none now.
+    Follows,
 }
 
 /// An accepted command.

@@ -22,6 +22,7 @@ use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
 use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
+use crate::store_copies::{STORE_COPY, StoreCopies, give};
 
 /// First bytes of requests, beside those to groups.
 const ENTER: u8 = 2;
@@ -66,6 +67,7 @@ pub(crate) enum Fate {
 pub(crate) struct Links {
     pub peers: Arc<ReplicaPeers>,
     pub groups: ReplicaGroups,
+    pub copies: Arc<StoreCopies>,
     brokers: BTreeMap<u32, String>,
     statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
     node: Arc<OnceLock<Weak<Node>>>,
@@ -102,11 +104,13 @@ impl Links {
         };
         let options = TransportOptions::default();
         let groups = ReplicaGroups::new(scratch.to_owned());
+        let copies = Arc::new(StoreCopies::new(scratch));
         let node = Arc::new(OnceLock::new());
         let stop = CancellationToken::new();
         let Replica { brokers, listener } = replica;
         let service = Arc::new(BrokerService {
             groups: groups.clone(),
+            copies: Arc::clone(&copies),
             node: Arc::clone(&node),
             vote: Arc::clone(vote),
             brokers: brokers.clone(),
@@ -122,7 +126,8 @@ impl Links {
             .collect();
         let peers = Arc::new(ReplicaPeers::new(peers, scratch.to_owned()));
         let (statuses, ends_with_this) = (Mutex::default(), stop.clone().drop_guard());
-        Ok(Self { peers, groups, brokers, statuses, node, closed: stop, _ends_with_this: ends_with_this })
+        let closed = stop;
+        Ok(Self { peers, groups, copies, brokers, statuses, node, closed, _ends_with_this: ends_with_this })
     }
 
     /// The broker answers others from now on.
@@ -141,6 +146,17 @@ impl Links {
     /// Resolves when others reach this broker no more.
     pub async fn closed(&self) {
         self.closed.cancelled().await;
+    }
+
+    /// Cancelled when others reach this broker no more.
+    pub fn closing(&self) -> CancellationToken {
+        self.closed.clone()
+    }
+
+    /// The numbers of the other brokers.
+    pub fn other_numbers(&self) -> Vec<u64> {
+        let numbers = self.brokers.keys().map(|broker| u64::from(*broker));
+        numbers.filter(|number| self.peers.peer(*number).is_some()).collect()
     }
 
     /// The voters of a group, by their numbers.
@@ -233,6 +249,7 @@ impl Links {
 /// Requests of other brokers.
 struct BrokerService {
     groups: ReplicaGroups,
+    copies: Arc<StoreCopies>,
     node: Arc<OnceLock<Weak<Node>>>,
     vote: Arc<Vote>,
     brokers: BTreeMap<u32, String>,
@@ -272,6 +289,11 @@ impl PeerService for BrokerService {
                 request.advance(1);
                 Box::pin(async move { hand_over(&*node?, request).await })
             }
+            Some(&STORE_COPY) => {
+                let (node, to) = (self.node(), from.broker);
+                request.advance(1);
+                Box::pin(async move { give(&*node?, to, request).await })
+            }
             Some(&BOOTSTRAP) => Box::pin(std::future::ready(self.vote.answer(&self.brokers, &request[1..]))),
             Some(&STATUS) => {
                 let status = self.node().and_then(|node| {
@@ -288,6 +310,10 @@ impl PeerService for BrokerService {
     }
 
     fn upload(&self, from: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
+        if head.first() == Some(&STORE_COPY) {
+            let copies = Arc::clone(&self.copies);
+            return Box::pin(async move { copies.receive(parts).await });
+        }
         self.groups.upload(from, head, parts)
     }
 }

@@ -1,20 +1,97 @@
 //! The leader's work for exporters: it replicates their positions and refuses work when they lag too much.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use broker_api::SubmitError;
 use engine::Engine;
 use export::{Hub, Phase};
+use parking_lot::Mutex;
 use protocol::{Command, Name};
 use state::StateError;
 use tokio_util::sync::CancellationToken;
 
+use crate::durable_file;
 use crate::flow_control::Class;
 use crate::node::Node;
 use crate::options::Options;
 use crate::write_limit::{Exported, WriteLimit};
+
+/// The positions of exporters whose targets each broker of a cluster has a copy of: they are those of this broker, not of
+/// the partition. A position is noted once the target has everything up to it, or before a snapshot takes the place of
+/// the state, since then the target must obtain what it lacks.
+#[derive(Debug)]
+pub(crate) struct LocalPositions {
+    path: PathBuf,
+    noted: Mutex<BTreeMap<String, u64>>,
+}
+
+impl LocalPositions {
+    /// Those that were noted in a directory, which must exist.
+    pub fn open(directory: &Path) -> io::Result<Self> {
+        let path = directory.join("positions.json");
+        let noted = match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| io::Error::other(format!("'{}': {error}", path.display())))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { path, noted: Mutex::new(noted) })
+    }
+
+    /// The position of an exporter; 0 for a new one.
+    pub fn get(&self, exporter: &str) -> u64 {
+        self.noted.lock().get(exporter).copied().unwrap_or(0)
+    }
+
+    /// Notes positions, durably. None goes back.
+    pub fn note(&self, positions: impl IntoIterator<Item = (String, u64)>) -> io::Result<()> {
+        let mut noted = self.noted.lock();
+        let mut new = noted.clone();
+        for (exporter, position) in positions {
+            let known = new.entry(exporter).or_insert(0);
+            *known = position.max(*known);
+        }
+        if new != *noted {
+            durable_file::write(&self.path, &serde_json::to_vec(&new).map_err(io::Error::other)?)?;
+            *noted = new;
+        }
+        Ok(())
+    }
+}
+
+/// Makes ready for a snapshot as of a record position.
+pub(crate) fn skip_to(exports: &Hub, local: &LocalPositions, position: u64) -> io::Result<()> {
+    local.note(exports.status().exporters.into_iter().map(|exporter| (exporter.id, position)))?;
+    exports.skip_to(position);
+    Ok(())
+}
+
+/// Notes positions of exporters until shutdown.
+pub(crate) async fn note(local: Arc<LocalPositions>, exports: Arc<Hub>, shutdown: CancellationToken) {
+    let mut ticks = tokio::time::interval(ACKNOWLEDGE_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut failing = false;
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        let exporters = exports.status().exporters.into_iter();
+        let positions: Vec<_> =
+            exporters.map(|exporter| (exporter.id, exporter.acknowledged_position)).collect();
+        let local = Arc::clone(&local);
+        let noted = tokio::task::spawn_blocking(move || local.note(positions)).await;
+        let noted = noted.unwrap_or_else(|error| Err(io::Error::other(error)));
+        if let (Err(error), false) = (&noted, failing) {
+            tracing::error!(%error, "positions of exporters cannot be noted; it is tried again");
+        }
+        failing = noted.is_err();
+    }
+}
 
 /// How often positions that have changed are replicated.
 const ACKNOWLEDGE_INTERVAL: Duration = Duration::from_secs(1);

@@ -38,6 +38,7 @@ mod reads;
 mod route;
 pub mod set_aside;
 mod snapshots;
+mod store_copies;
 mod transfer;
 mod write_limit;
 

@@ -23,6 +23,7 @@ use crate::apply_watch::ApplyWatch;
 use crate::clock::{Due, EngineClock};
 use crate::demand::{Delivered, DemandRegistry};
 use crate::entered::Entered;
+use crate::exporting::{self, LocalPositions};
 use crate::flusher::Flusher;
 use crate::leading::Leading;
 use crate::metric_definitions::Metrics;
@@ -90,6 +91,8 @@ pub(crate) struct PartitionState {
     pub overlay_full: AtomicBool,
     /// Where records go; `None` if there are no exporters, and no records.
     pub exports: Option<Arc<Hub>>,
+    /// Positions of exporters, if this broker has copies of their targets.
+    pub local_positions: Option<Arc<LocalPositions>>,
 }
 
 impl PartitionState {
@@ -447,6 +450,10 @@ impl StateMachine for PartitionMachine {
             self.flush_ended(outcome).map_err(failed)?;
         }
         let (replacement, engine) = place.prepare(index, source)?;
+        if let Some((exports, local)) = self.shared.exports.as_ref().zip(self.shared.local_positions.as_ref())
+        {
+            exporting::skip_to(exports, local, engine.position()).map_err(failed)?;
+        }
         replacement.put().map_err(failed)?;
         // The old state has no file any more: from here on, an error is the end of it.
         let old = std::mem::replace(&mut *self.engine.lock(), engine);

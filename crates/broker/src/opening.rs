@@ -20,6 +20,7 @@ use crate::clock::Due;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
 use crate::entered::Entered;
+use crate::exporting::LocalPositions;
 use crate::identity::{Identity, IdentityError};
 use crate::leading::Leading;
 use crate::machine::PartitionState;
@@ -110,6 +111,7 @@ pub(crate) fn partition_state(
     identity: &Identity,
     engine: &Engine,
     exports: Option<Arc<Hub>>,
+    local_positions: Option<Arc<LocalPositions>>,
     leading: Leading,
 ) -> PartitionState {
     let numbers = || Numbers::new(identity.broker, identity.life);
@@ -135,5 +137,6 @@ pub(crate) fn partition_state(
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
         exports,
+        local_positions,
     }
 }

@@ -154,7 +154,7 @@ impl ReplicaGroups {
     }
 }
 
-async fn write_parts(path: PathBuf, mut parts: Parts) -> Result<(), String> {
+pub(crate) async fn write_parts(path: PathBuf, mut parts: Parts) -> Result<(), String> {
     let written = tokio::task::spawn_blocking(move || {
         let failed = |error: std::io::Error| format!("'{}': {error}", path.display());
         let mut file = File::create(&path).map_err(failed)?;
@@ -195,7 +195,8 @@ pub(crate) fn clear(scratch: &Path) -> io::Result<()> {
         let name = file.file_name();
         let name = name.to_string_lossy();
         // Those of a group have an extension: the log may refer to them.
-        let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number =
+            |rest: &str| rest.trim_start_matches("store-").bytes().all(|byte| byte.is_ascii_digit());
         if name.starts_with("sent-") || name.strip_prefix("received-").is_some_and(is_number) {
             std::fs::remove_file(file.path())?;
         }
@@ -210,7 +211,9 @@ mod tests {
     #[test]
     fn only_snapshots_under_way_are_removed() {
         let scratch = tempfile::tempdir().unwrap();
-        for name in ["sent-1-2-3", "received-4", "received-1.snapshot", "other"] {
+        for name in
+            ["sent-1-2-3", "received-4", "sent-store-1", "received-store-5", "received-1.snapshot", "other"]
+        {
             std::fs::write(scratch.path().join(name), name).unwrap();
         }
         clear(scratch.path()).unwrap();

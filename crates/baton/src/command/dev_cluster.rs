@@ -55,14 +55,13 @@ impl Layout {
         let mut text = String::new();
         let _ = write!(
             text,
-            "# Broker {broker} of {} on this machine, as `baton dev-cluster` wrote it. A cluster does not feed a store yet.\n\
+            "# Broker {broker} of {} on this machine, as `baton dev-cluster` wrote it.\n\
              cluster:\n  id: dev\n  node_id: {broker}\n  brokers: {}\n\
              data:\n  directory: {}\n\
              rest:\n  listen: {}\n\
              grpc:\n  listen: {}\n\
              management:\n  listen: {}\n\
-             peers:\n  listen: {}\n\
-             secondary_storage:\n  kind: none\n",
+             peers:\n  listen: {}\n",
             self.brokers,
             peers.join(", "),
             quoted(&data),

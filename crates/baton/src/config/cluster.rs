@@ -57,9 +57,10 @@ impl Config {
         if !brokers.contains_key(&node_id) {
             wrong.push(format!("'cluster.brokers' has no broker {node_id}, the number of 'cluster.node_id'"));
         }
-        if self.secondary_storage.kind != StorageKind::None {
+        if !matches!(self.secondary_storage.kind, StorageKind::None | StorageKind::Sqlite) {
             wrong.push(
-                "'secondary_storage.kind' must be none with 'cluster.brokers': a cluster does not feed a store yet"
+                "'secondary_storage.kind' must be sqlite or none with 'cluster.brokers': a cluster does not feed an \
+                 external store yet"
                     .to_owned(),
             );
         }
@@ -105,8 +106,9 @@ mod tests {
             error.contains("'cluster.brokers' has no broker 2, the number of 'cluster.node_id'"),
             "{error}"
         );
-        assert!(error.contains("'secondary_storage.kind' must be none"), "{error}");
-        let config = with(&format!("{brokers}secondary_storage:\n  kind: none\n"), &[], &[]).unwrap();
+        let error = refused(&format!("{brokers}secondary_storage:\n  kind: postgres\n"));
+        assert!(error.contains("'secondary_storage.kind' must be sqlite or none"), "{error}");
+        let config = with(brokers, &[], &[]).unwrap();
         assert_eq!(config.brokers().map(BTreeMap::len), Some(2));
         assert_eq!(Config::default().brokers(), None);
     }

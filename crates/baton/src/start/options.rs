@@ -242,7 +242,7 @@ fn records(config: &Config) -> Option<export::Factory> {
     let make = std::sync::Arc::new(move |partition| -> Box<dyn export::Exporter> {
         Box::new(opensearch::RecordExporter::new(partition, options.clone()))
     });
-    Some(export::Factory { make, unwanted: &[] })
+    Some(export::Factory { make, unwanted: &[], copies: None })
 }
 
 /// None is built in; the configuration was checked for that.

@@ -7,7 +7,7 @@ mod postgres;
 
 use std::sync::Arc;
 
-use export::{Exporter, Factory};
+use export::{Copies, Exporter, Factory};
 use gateway::rest::Storage;
 use protocol::PartitionId;
 use search::{Progress, Reader};
@@ -48,15 +48,19 @@ pub(super) fn open(config: &Config) -> Option<Opened> {
 fn sqlite(config: &Config) -> Opened {
     let section = &config.secondary_storage_sqlite;
     let options = SqliteOptions {
-        path: config.data.directory.join(&section.path),
         readers: section.readers,
         query_timeout: config.secondary_storage.query_timeout,
         cache_bytes: section.page_cache_bytes.0,
         sync_interval: section.sync_interval,
+        ..SqliteOptions::new(&config.data.directory.join(&section.path))
     };
     let reader = Arc::new(SqliteReader::new(options.clone()));
     let cleaner = Box::new(SqliteCleaner::new(options.clone()));
-    opened(config, reader, cleaner, move |partition| {
+    let copied = options.clone();
+    let copies = config.brokers().map(|_| {
+        Arc::new(Copies::new(move |target| copied.copy(target).map(drop).map_err(|error| error.to_string())))
+    });
+    opened(config, reader, cleaner, copies, move |partition| {
         let writer = SqliteWriter::new(options.clone(), partition);
         (Box::new(writer), Box::new(SqliteLoader::new(options.clone())))
     })
@@ -67,6 +71,7 @@ fn opened(
     config: &Config,
     reader: Arc<dyn Reader>,
     cleaner: Box<dyn Cleaner>,
+    copies: Option<Arc<Copies>>,
     filler: impl Fn(PartitionId) -> Filler + Send + Sync + 'static,
 ) -> Opened {
     let progress = Arc::new(Progress::default());
@@ -74,12 +79,14 @@ fn opened(
     let storage = Storage::new(reader, Arc::clone(&progress), settings.await_timeout)
         .fresh_within(settings.fresh_timeout);
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
+    let of_others = copies.clone();
     let make = Arc::new(move |partition| -> Box<dyn Exporter> {
         let (writer, loader) = filler(partition);
         let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
-        Box::new(StoreExporter::new(partition, writer, projection, Arc::clone(&progress)))
+        let exporter = StoreExporter::new(partition, writer, projection, Arc::clone(&progress));
+        Box::new(exporter.with_copies(of_others.clone()))
     });
-    let exporter = Factory { make, unwanted: StoreExporter::UNWANTED };
+    let exporter = Factory { make, unwanted: StoreExporter::UNWANTED, copies };
     Opened { exporter, storage, cleaner }
 }
 

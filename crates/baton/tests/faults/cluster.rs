@@ -72,8 +72,17 @@ impl Cluster {
         self.directory.path().join(format!("broker-{broker}"))
     }
 
-    fn log(&self, broker: u16) -> String {
+    pub(crate) fn log(&self, broker: u16) -> String {
         std::fs::read_to_string(self.folder(broker).join("log")).unwrap()
+    }
+
+    /// Adds settings to the files of all brokers.
+    pub(crate) fn configure(&self, settings: &str) {
+        for broker in 0..BROKERS {
+            let file = self.folder(broker).join("baton.yaml");
+            let text = std::fs::read_to_string(&file).unwrap();
+            std::fs::write(file, text + settings).unwrap();
+        }
     }
 
     pub(crate) fn rest(&self, broker: u16) -> String {
@@ -131,6 +140,20 @@ impl Cluster {
         let mut child = self.running.remove(&broker).unwrap();
         assert!(child.try_wait().unwrap().is_none(), "broker {broker} ended by itself\n{}", self.log(broker));
         child.kill().await.unwrap();
+    }
+
+    /// Stops a broker in order.
+    pub(crate) async fn stop_one(&mut self, broker: u16) {
+        end(&mut self.running.remove(&broker).unwrap()).await;
+    }
+
+    /// Removes the store of a broker that does not run. Returns the number of its files.
+    pub(crate) fn remove_store(&self, broker: u16) -> usize {
+        let files = std::fs::read_dir(self.folder(broker).join("data")).unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        let store = files
+            .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains("sqlite")));
+        store.map(|file| std::fs::remove_file(file).unwrap()).count()
     }
 
     /// Stops all in order, one after the other.

@@ -12,6 +12,7 @@ mod ledger;
 mod load;
 #[path = "../crash/random.rs"]
 mod random;
+mod store;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -91,6 +91,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
         exports: None,
+        local_positions: None,
     }
 }
 

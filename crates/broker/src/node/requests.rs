@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use broker_api::{
-    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    Positions, Recorded, SubmitError, Topology,
+    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, Leadership,
+    PartitionInfo, Positions, Recorded, SubmitError, Topology,
 };
 use engine::Outcome;
 use export::Hastened;
@@ -251,6 +251,14 @@ impl Broker for Node {
             self.evaluations.evaluate(expression, variables, self.clock_ms(), timeout).await
         }
         .boxed()
+    }
+
+    fn leadership(&self) -> Leadership {
+        match &self.router {
+            None => Leadership::Alone,
+            Some(_) if self.shared.leading.has_begun() => Leadership::Leads,
+            Some(_) => Leadership::Follows,
+        }
     }
 
     fn topology(&self) -> Topology {

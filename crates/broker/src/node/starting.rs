@@ -18,6 +18,7 @@ use crate::bootstrap::Vote;
 use crate::cluster::{Links, Replica};
 use crate::data_directory::log_directory;
 use crate::disk::Disk;
+use crate::exporting::LocalPositions;
 use crate::expression::Evaluations;
 use crate::flow_control::FlowControl;
 use crate::flusher::Flusher;
@@ -30,7 +31,7 @@ use crate::proposer::Proposer;
 use crate::reads::Reads;
 use crate::route::Router;
 use crate::set_aside::Orders;
-use crate::{apply_watch, configured, exporting};
+use crate::{apply_watch, configured, exporting, store_copies};
 
 impl Node {
     pub(super) async fn start_in(
@@ -40,10 +41,11 @@ impl Node {
         let (identity, engine) = open(&options).await?;
         let (links, node_id) = enter(&options, &identity, replica).await?;
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
-        let exports = exports(&options, &engine)?;
+        let local = links.as_ref().map(|links| local_positions(&options, links)).transpose()?.map(Arc::new);
+        let exports = exports(&options, &engine, local.as_deref())?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let leading = if links.is_some() { Leading::default() } else { Leading::alone() };
-        let shared = Arc::new(partition_state(&options, &identity, &engine, exports.clone(), leading));
+        let shared = Arc::new(partition_state(&options, &identity, &engine, exports.clone(), local, leading));
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
@@ -124,7 +126,10 @@ impl Node {
         let mut tasks = self.tasks.lock();
         tasks.push(tokio::spawn(purge(self.group.clone(), self.shared.durable.subscribe(), stop())));
         if let Some(exports) = self.shared.exports.clone() {
-            tasks.push(tokio::spawn(exporting::acknowledge(Arc::downgrade(self), exports, stop())));
+            tasks.push(match self.shared.local_positions.clone() {
+                Some(local) => tokio::spawn(exporting::note(local, exports, stop())),
+                None => tokio::spawn(exporting::acknowledge(Arc::downgrade(self), exports, stop())),
+            });
         }
         if let Some(router) = &self.router {
             router.links.attend(self);
@@ -160,12 +165,29 @@ async fn enter(
     Ok((Some(links), vote.replica()))
 }
 
-/// Starts the exporters that are configured.
-fn exports(options: &Options, engine: &Engine) -> Result<Option<Arc<Hub>>, StartError> {
+/// The positions of exporters whose targets this broker of a cluster has copies of.
+fn local_positions(options: &Options, links: &Arc<Links>) -> std::io::Result<LocalPositions> {
+    if let Some(copies) = options.export.copies() {
+        store_copies::fetch_with(copies, links);
+    }
+    let directory = options.data_dir.join("export");
+    std::fs::create_dir_all(&directory)?;
+    LocalPositions::open(&directory)
+}
+
+/// Starts the exporters that are configured. In a cluster, each broker has its own positions.
+fn exports(
+    options: &Options,
+    engine: &Engine,
+    local: Option<&LocalPositions>,
+) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
     for exporter in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
-        let acknowledged = engine.tables().exporters.get(&Arc::from(exporter.id()))?;
-        exporters.push(Assigned { exporter, acknowledged: acknowledged.map_or(0, |position| *position) });
+        let acknowledged = match local {
+            Some(local) => local.get(exporter.id()),
+            None => engine.tables().exporters.get(&Arc::from(exporter.id()))?.map_or(0, |position| *position),
+        };
+        exporters.push(Assigned { exporter, acknowledged });
     }
     if exporters.is_empty() {
         return Ok(None);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker_api::SubmitError;
+use broker_api::{Leadership, SubmitError};
 use protocol::{
     AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION,
     HistoryKind, Key, Name, Query, QueryReply,
@@ -26,6 +26,8 @@ use super::{Gateway, Storage};
 const PAGE: u32 = 1000;
 /// How often a page is asked for before the batch operation fails.
 const ATTEMPTS_MAX: u32 = 6;
+/// How often the leader of a cluster looks for searches.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after the first failure; it doubles with each.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -55,13 +57,22 @@ pub(super) async fn run(gateway: Arc<Gateway>, stop: CancellationToken) {
         tokio::select! {
             () = stop.cancelled() => return,
             () = gateway.batch_searches.0.notified() => {}
+            () = next_look(&gateway) => {}
         }
+    }
+}
+
+/// The leader of a cluster looks for what other brokers have taken; a broker that is alone is told of everything.
+async fn next_look(gateway: &Gateway) {
+    match gateway.broker.leadership() {
+        Leadership::Alone => std::future::pending().await,
+        Leadership::Leads | Leadership::Follows => sleep(LOOK_INTERVAL).await,
     }
 }
 
 /// Brings all searches to their end that there are.
 async fn work_on_all(gateway: &Gateway, storage: &Storage) {
-    loop {
+    while gateway.broker.leadership() != Leadership::Follows {
         match gateway.broker.read(Query::BatchSearches).await {
             Ok(QueryReply::BatchSearches(searches)) if searches.is_empty() => return,
             Ok(QueryReply::BatchSearches(searches)) => {
@@ -80,9 +91,13 @@ async fn work_on_all(gateway: &Gateway, storage: &Storage) {
 pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: BatchSearch) {
     // Instances that are not searchable in time count as later ones.
     gateway.broker.hasten_exports(EXPORTER_ID);
-    storage.progress.wait(FIRST_PARTITION, search.position, storage.wait_max).await;
+    let is_shown = storage.progress.wait(FIRST_PARTITION, search.position, storage.wait_max).await;
+    if !is_shown && gateway.broker.leadership() != Leadership::Alone {
+        // The copy of another broker may be further when that one leads.
+        return;
+    }
     let mut failures = 0;
-    loop {
+    while gateway.broker.leadership() != Leadership::Follows {
         match hand_over(gateway, storage, &mut search).await {
             Ok(false) => failures = 0,
             // All are handed over; or it has ended, or is gone.

@@ -1,0 +1,138 @@
+//! Copies of the embedded store, from one broker to another that lacks records which are in no log any more.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use export::Copies;
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
+use transport::{Lane, Parts};
+
+use crate::cluster::Links;
+use crate::node::Node;
+use crate::peers::{ReplicaPeers, write_parts};
+
+/// First byte of the request for a copy, and of the copy.
+pub(crate) const STORE_COPY: u8 = 8;
+
+/// Copies of this broker that are under way, to it and from it.
+pub(crate) struct StoreCopies {
+    scratch: PathBuf,
+    number: AtomicU64,
+    /// Held by the one copy that is made for another broker.
+    giving: tokio::sync::Mutex<()>,
+    wanted: Mutex<Wanted>,
+}
+
+/// The copy that this broker asks for.
+#[derive(Default)]
+enum Wanted {
+    #[default]
+    Nothing,
+    Copy,
+    Arrived(PathBuf),
+}
+
+impl StoreCopies {
+    /// None are under way. Files of those that are go to `scratch`.
+    pub fn new(scratch: &Path) -> Self {
+        Self {
+            scratch: scratch.to_owned(),
+            number: AtomicU64::new(0),
+            giving: tokio::sync::Mutex::default(),
+            wanted: Mutex::default(),
+        }
+    }
+
+    fn path(&self, prefix: &str) -> PathBuf {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        self.scratch.join(format!("{prefix}-store-{number}"))
+    }
+
+    /// Obtains a copy that goes up to a position, from whichever of the others has one.
+    async fn fetch(&self, peers: &ReplicaPeers, others: &[u64], at_least: u64) -> Result<PathBuf, String> {
+        let mut request = BytesMut::with_capacity(9);
+        request.put_u8(STORE_COPY);
+        request.put_u64(at_least);
+        let request = request.freeze();
+        let mut reasons = Vec::new();
+        for other in others {
+            let Some(peer) = peers.peer(*other) else { continue };
+            *self.wanted.lock() = Wanted::Copy;
+            let given = peer.call(Lane::Requests, request.clone()).await;
+            let arrived = std::mem::take(&mut *self.wanted.lock());
+            match (given, arrived) {
+                // It has arrived, whatever became of the answer.
+                (_, Wanted::Arrived(file)) => return Ok(file),
+                (Ok(_), _) => reasons.push(format!("broker {other} sent nothing")),
+                (Err(error), _) => reasons.push(format!("broker {other}: {error}")),
+            }
+        }
+        Err(reasons.join("; "))
+    }
+
+    /// Takes a copy, if this broker has asked for one.
+    pub async fn receive(&self, parts: Parts) -> Result<Bytes, String> {
+        if !matches!(*self.wanted.lock(), Wanted::Copy) {
+            return Err("no copy of the store is wanted".to_owned());
+        }
+        let path = self.path("received");
+        let written = write_parts(path.clone(), parts).await;
+        let mut wanted = self.wanted.lock();
+        match (written, &*wanted) {
+            (Ok(()), Wanted::Copy) => {
+                *wanted = Wanted::Arrived(path);
+                Ok(Bytes::new())
+            }
+            (written, _) => {
+                // A file that stays is removed with the next start.
+                let _ = std::fs::remove_file(path);
+                Err(written.err().unwrap_or_else(|| "the copy came too late".to_owned()))
+            }
+        }
+    }
+}
+
+/// Lets exporters fetch copies from other brokers. Their threads wait until the broker stops.
+pub(crate) fn fetch_with(copies: &Copies, links: &Arc<Links>) {
+    let (links, runtime) = (Arc::downgrade(links), Handle::current());
+    copies.fetch_with(move |at_least| {
+        let links = links.upgrade().ok_or("the broker stops")?;
+        let closed: CancellationToken = links.closing();
+        runtime.block_on(async {
+            let others = links.other_numbers();
+            let fetched = links.copies.fetch(&links.peers, &others, at_least);
+            closed.run_until_cancelled(fetched).await.unwrap_or_else(|| Err("the broker stops".to_owned()))
+        })
+    });
+}
+
+/// Sends a copy of this broker's store to one that asks for it. Answers once it has arrived.
+pub(crate) async fn give(node: &Node, to: u32, mut request: Bytes) -> Result<Bytes, String> {
+    let at_least = request.try_get_u64().map_err(|error| error.to_string())?;
+    let router = node.router.as_ref().ok_or("this broker is alone")?;
+    let copies = node.options().export.copies().ok_or("this broker has no embedded store")?;
+    let position = node.exporting().map_or(0, |status| status.acknowledged_position);
+    if position < at_least {
+        return Err(format!("its store goes up to {position}"));
+    }
+    let links = &router.links;
+    let _giving = links.copies.giving.try_lock().map_err(|_| "it makes a copy for another broker")?;
+    let path = links.copies.path("sent");
+    let (made, target) = (Arc::clone(copies), path.clone());
+    let file = tokio::task::spawn_blocking(move || {
+        let file = made.make(&target).and_then(|()| File::open(&target).map_err(|error| error.to_string()));
+        // It is there as long as it is open.
+        let _ = std::fs::remove_file(target);
+        file
+    });
+    let file = file.await.map_err(|error| error.to_string())??;
+    let peer = links.peers.peer(u64::from(to)).ok_or("the broker has no address")?;
+    tracing::info!(broker = to, "a copy of the store is sent to another broker");
+    let sent = peer.upload(Bytes::from_static(&[STORE_COPY]), transport::pieces(file)).await;
+    sent.map_err(|error| error.to_string())
+}
