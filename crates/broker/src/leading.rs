@@ -55,7 +55,7 @@ impl Leading {
 
 /// Follows the role of this broker until shutdown. Does not keep the node alive.
 pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role>, stop: CancellationToken) {
-    let mut led = false;
+    let (mut led, mut failures) = (false, 0_u32);
     loop {
         let now = *role.borrow_and_update();
         let leads = matches!(now, Role::Leader { .. });
@@ -64,12 +64,24 @@ pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role
             node.shared.leading.set(leads);
             if leads {
                 tracing::info!(partition = 1, "this broker leads");
-                if let Err(error) = begin(&node).await {
-                    tracing::warn!(%error, "the commands of a new leader did not get through; they are tried again");
-                }
+                failures = match begin(&node).await {
+                    Ok(()) => 0,
+                    // It may lead no more, or be about to stop.
+                    Err(error) if failures == 0 => {
+                        tracing::info!(%error, "the commands of a new leader did not get through yet");
+                        1
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, failures, "the commands of a leader do not get through; they are tried again");
+                        failures + 1
+                    }
+                };
             } else if led {
                 tracing::info!(partition = 1, "this broker leads no more");
             }
+        }
+        if !leads {
+            failures = 0;
         }
         led = leads;
         let retry = async {

@@ -81,6 +81,8 @@ pub(crate) struct PartitionState {
     pub grants_version: AtomicU64,
     /// Position of the last record; 0 if there was none yet.
     pub recorded: AtomicU64,
+    /// Position up to which the records were handed to exporters.
+    pub handed_on: AtomicU64,
     /// Counters of the engine.
     pub counters: Mutex<Counters>,
     /// Rows of the tables of the state.
@@ -201,6 +203,7 @@ impl PartitionMachine {
             }
             exports.append(effects.records);
         }
+        self.shared.handed_on.store(self.shared.position.load(Ordering::Acquire), Ordering::Release);
         let position = self.shared.recorded.load(Ordering::Acquire);
         // Before the answers, too: who has moved the clock finds it moved.
         self.shared.due.update(effects.next_due_ms, clock, effects.has_pending_steps);
@@ -355,6 +358,7 @@ impl PartitionMachine {
         self.last_flush = Instant::now();
         let engine = self.engine.lock();
         self.shared.note(&engine, 0);
+        self.shared.handed_on.store(engine.position(), Ordering::Release);
         self.shared.count(&engine);
         self.shared.due.update(engine.next_due_ms()?, clock(&engine), engine.has_pending_steps()?);
         drop(engine);

@@ -225,6 +225,11 @@ impl Node {
         self.shared.exports.as_ref()
     }
 
+    /// Position up to which the records were handed to exporters.
+    pub(crate) fn handed_on(&self) -> u64 {
+        self.shared.handed_on.load(Ordering::Acquire)
+    }
+
     /// Exporters that have exported once, but are not configured any more.
     pub fn former_exporters(&self) -> Vec<String> {
         self.former_exporters.lock().clone()

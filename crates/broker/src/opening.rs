@@ -132,6 +132,7 @@ pub(crate) fn partition_state(
         engine_version: AtomicU16::new(engine.active_version()),
         grants_version: AtomicU64::new(engine.grants_version()),
         recorded: AtomicU64::new(0),
+        handed_on: AtomicU64::new(engine.position()),
         counters: Mutex::new(Counters::default()),
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),

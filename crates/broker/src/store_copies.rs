@@ -4,17 +4,23 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use export::Copies;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use transport::{Lane, Parts};
 
 use crate::cluster::Links;
 use crate::node::Node;
 use crate::peers::{ReplicaPeers, write_parts};
+
+/// Time that another broker waits for the store to have what it asks for.
+const FLUSH_TIME: Duration = Duration::from_secs(5);
+const FLUSH_LOOK: Duration = Duration::from_millis(50);
 
 /// First byte of the request for a copy, and of the copy.
 pub(crate) const STORE_COPY: u8 = 8;
@@ -111,21 +117,54 @@ pub(crate) fn fetch_with(copies: &Copies, links: &Arc<Links>) {
     });
 }
 
+/// Position of the last record up to a position, or of a later one.
+fn needed(node: &Node, at_least: u64) -> Result<u64, String> {
+    let exports = node.exports().ok_or("this broker has no exporters")?;
+    // In this order: the records up to the position that was handed on have come then.
+    let handed_on = node.handed_on();
+    if handed_on < at_least {
+        return Err(format!("it has records up to {handed_on}"));
+    }
+    Ok(exports.last().min(at_least))
+}
+
+/// Has the store flushed, and waits for it a short time.
+async fn until_stored(node: &Node, needed: u64) -> Result<(), String> {
+    let exports = node.exports().ok_or("this broker has no exporters")?;
+    let deadline = Instant::now() + FLUSH_TIME;
+    let mut looks = tokio::time::interval(FLUSH_LOOK);
+    loop {
+        let position = exports.status().acknowledged_position;
+        if position >= needed {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!("its store goes up to {position}"));
+        }
+        for exporter in exports.status().exporters {
+            exports.hasten(&exporter.id);
+        }
+        looks.tick().await;
+    }
+}
+
 /// Sends a copy of this broker's store to one that asks for it. Answers once it has arrived.
 pub(crate) async fn give(node: &Node, to: u32, mut request: Bytes) -> Result<Bytes, String> {
     let at_least = request.try_get_u64().map_err(|error| error.to_string())?;
     let router = node.router.as_ref().ok_or("this broker is alone")?;
     let copies = node.options().export.copies().ok_or("this broker has no embedded store")?;
-    let position = node.exporting().map_or(0, |status| status.acknowledged_position);
-    if position < at_least {
-        return Err(format!("its store goes up to {position}"));
-    }
+    let needed = needed(node, at_least)?;
+    until_stored(node, needed).await?;
     let links = &router.links;
     let _giving = links.copies.giving.try_lock().map_err(|_| "it makes a copy for another broker")?;
     let path = links.copies.path("sent");
     let (made, target) = (Arc::clone(copies), path.clone());
     let file = tokio::task::spawn_blocking(move || {
-        let file = made.make(&target).and_then(|()| File::open(&target).map_err(|error| error.to_string()));
+        let made = made.make(&target);
+        let file = made.and_then(|position| match File::open(&target) {
+            Ok(_) if position < needed => Err(format!("its store goes up to {position}")),
+            opened => opened.map_err(|error| error.to_string()),
+        });
         // It is there as long as it is open.
         let _ = std::fs::remove_file(target);
         file

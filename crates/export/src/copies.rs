@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-type Make = Box<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;
+type Make = Box<dyn Fn(&Path) -> Result<u64, String> + Send + Sync>;
 type Fetch = Box<dyn Fn(u64) -> Result<PathBuf, String> + Send + Sync>;
 
 /// The copy of this replica, and the way to those of others.
@@ -20,13 +20,15 @@ impl fmt::Debug for Copies {
 }
 
 impl Copies {
-    /// `make` writes a new file with all that the copy of this replica has at one moment.
-    pub fn new(make: impl Fn(&Path) -> Result<(), String> + Send + Sync + 'static) -> Self {
+    /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the position up to
+    /// which the file has everything.
+    pub fn new(make: impl Fn(&Path) -> Result<u64, String> + Send + Sync + 'static) -> Self {
         Self { make: Box::new(make), fetch: OnceLock::new() }
     }
 
-    /// Writes a new file with all that this replica has. May block.
-    pub fn make(&self, target: &Path) -> Result<(), String> {
+    /// Writes a new file with all that this replica has. Returns the position of its last record, or a later one.
+    /// Blocks.
+    pub fn make(&self, target: &Path) -> Result<u64, String> {
         (self.make)(target)
     }
 
@@ -35,7 +37,8 @@ impl Copies {
         assert!(self.fetch.set(Box::new(fetch)).is_ok(), "there is one way to other replicas");
     }
 
-    /// Obtains a file of another replica that has everything up to a position. Blocks. The file is the caller's.
+    /// Obtains a file of another replica that has everything up to a position, which is not the file's own if no record
+    /// has it. Blocks. The file is the caller's.
     pub fn fetch(&self, at_least: u64) -> Result<PathBuf, String> {
         let fetch = self.fetch.get().ok_or_else(|| "there is no other replica".to_owned())?;
         fetch(at_least)

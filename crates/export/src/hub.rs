@@ -151,6 +151,11 @@ impl Hub {
         self.stream.skip_to(position);
     }
 
+    /// Position up to which records have come, or were skipped.
+    pub fn last(&self) -> u64 {
+        self.stream.last()
+    }
+
     /// To be called before state as of a record position becomes durable, because the log may be purged then: all
     /// records up to it are either acknowledged by every exporter or on disk when this returns. May wait for exporters
     /// that keep up (a short time) and for the disk; not for the partition's thread.

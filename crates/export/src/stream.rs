@@ -217,6 +217,12 @@ impl Stream {
         self.remove_acknowledged(&mut self.writer());
     }
 
+    /// Position up to which records have come, or were skipped.
+    pub fn last(&self) -> u64 {
+        let inner = self.lock();
+        inner.last.max(inner.acknowledged())
+    }
+
     /// Has an exporter hand on everything there is, without waiting for more to gather.
     pub fn hasten(&self, reader: usize) -> Hastened {
         let mut inner = self.lock();

@@ -75,7 +75,7 @@ impl StoreExporter {
         Self { copies, ..self }
     }
 
-    /// Has another replica's store take the place of this one. Returns its position.
+    /// Has another replica's store take the place of this one. It has all records up to the one that is needed.
     fn replace(&mut self, copies: &Copies, stored: u64, needed: u64) -> Result<u64, ExportError> {
         tracing::info!(stored, needed, "the store lacks records; it is fetched from another broker");
         let lacking = |reason: String| {
@@ -86,10 +86,15 @@ impl StoreExporter {
         let file = copies.fetch(needed).map_err(lacking)?;
         let replaced = self.writer.replace(&file).and_then(|()| self.writer.open());
         let removed = std::fs::remove_file(&file).map_err(ExportError::file(&file));
-        let stored = replaced.map_err(failed)?;
+        let mut stored = replaced.map_err(failed)?;
         removed?;
         if stored < needed {
-            return Err(lacking(format!("what was fetched goes up to {stored}")));
+            // Commands have positions, too: there is no record in between.
+            let left = Left { position: needed, ..self.writer.left().unwrap_or_default() };
+            let left = Left { written: left.written.max(needed), ..left };
+            self.writer.write_ended(&Batch::default(), &left).map_err(failed)?;
+            self.writer.sync(Flush::Whole).map_err(failed)?;
+            stored = needed;
         }
         tracing::info!(position = stored, "the store of another broker took the place of this one's");
         Ok(stored)

@@ -58,7 +58,11 @@ fn sqlite(config: &Config) -> Opened {
     let cleaner = Box::new(SqliteCleaner::new(options.clone()));
     let copied = options.clone();
     let copies = config.brokers().map(|_| {
-        Arc::new(Copies::new(move |target| copied.copy(target).map(drop).map_err(|error| error.to_string())))
+        Arc::new(Copies::new(move |target| {
+            let copy = copied.copy(target).map_err(|error| error.to_string())?;
+            // The file is one of the only partition, or of none yet.
+            Ok(copy.positions.first().map_or(0, |(_, position)| *position))
+        }))
     });
     opened(config, reader, cleaner, copies, move |partition| {
         let writer = SqliteWriter::new(options.clone(), partition);

@@ -84,6 +84,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         position: AtomicU64::new(0),
         written: Mutex::default(),
         recorded: AtomicU64::new(0),
+        handed_on: AtomicU64::new(0),
         engine_version: AtomicU16::new(ENGINE_VERSION),
         grants_version: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),
