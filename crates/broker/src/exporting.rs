@@ -188,3 +188,29 @@ pub(crate) async fn set_phase(exports: Arc<Hub>, phase: Phase) -> std::io::Resul
     let set = tokio::task::spawn_blocking(move || exports.set_phase(phase)).await;
     set.unwrap_or_else(|error| Err(std::io::Error::other(error)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_stay_and_never_go_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = |position| [("store".to_owned(), position)];
+        let positions = LocalPositions::open(directory.path()).unwrap();
+        assert_eq!(positions.get("store"), 0);
+        positions.note(of(7)).unwrap();
+        positions.note(of(5)).unwrap();
+        positions.note([("other".to_owned(), 3)]).unwrap();
+        let positions = LocalPositions::open(directory.path()).unwrap();
+        assert_eq!((positions.get("store"), positions.get("other")), (7, 3));
+    }
+
+    #[test]
+    fn a_file_that_is_no_list_of_positions_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("positions.json"), "{\"store\":").unwrap();
+        let error = LocalPositions::open(directory.path()).unwrap_err().to_string();
+        assert!(error.contains("positions.json"), "{error}");
+    }
+}

@@ -384,6 +384,40 @@ fn a_new_exporter_begins_with_what_is_there() {
 }
 
 #[test]
+fn records_that_a_snapshot_has_are_skipped() {
+    let directory = tempfile::tempdir().unwrap();
+    let (exporter, target, received) = probe("a", Mood::Works);
+    let hub = open(directory.path(), options(), vec![(exporter, 0)]);
+    hub.append(records(1..=3));
+    assert_eq!(receive(&received, 3), [1, 2, 3]);
+    hub.skip_to(2);
+    assert_eq!(hub.last(), 3, "its records came already");
+    hub.skip_to(10);
+    assert_eq!(hub.last(), 10);
+    // The log is given again from where the state was, or from before it.
+    hub.append(records(9..=12));
+    assert_eq!(receive(&received, 2), [11, 12]);
+    assert_eq!(*target.opened.lock(), [0, 10], "it begins again, to find out what it lacks");
+    assert!(hub.shutdown(PATIENCE));
+    assert_eq!(hub.status().acknowledged_position, 12);
+}
+
+#[test]
+fn records_that_wait_are_dropped_when_a_snapshot_has_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let (exporter, target, received) = probe("a", Mood::Fails);
+    let hub = open(directory.path(), options(), vec![(exporter, 0)]);
+    hub.append(records(1..=3));
+    hub.make_durable(3).unwrap();
+    assert!(spilled(directory.path()));
+    hub.skip_to(10);
+    assert!(!spilled(directory.path()));
+    target.set(Mood::Works);
+    hub.append(records([12]));
+    assert_eq!(receive(&received, 1), [12]);
+}
+
+#[test]
 fn two_exporters_of_one_name_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let assigned =

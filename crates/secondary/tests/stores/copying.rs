@@ -1,9 +1,13 @@
 //! Copies of the file that are made while it is written.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use export::{Copies, Exporter as _};
 use search::model::process_instance as instance;
-use secondary::{Batch, CopyError, RowId, SqliteOptions, SqliteReader, SqliteWriter, Writer};
+use secondary::{
+    Batch, CopyError, Projection, RowId, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter, Writer,
+};
 
 use super::suite;
 
@@ -90,4 +94,92 @@ fn a_file_that_is_there_is_not_overwritten_and_none_is_made_of_nothing() {
     let error = options.copy(&target).unwrap_err();
     assert!(matches!(error, CopyError::Target { .. }), "{error}");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+}
+
+#[test]
+fn a_copy_takes_the_place_of_a_store_while_others_read_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let behind = SqliteOptions::new(&directory.path().join("behind.db"));
+    let ahead = SqliteOptions::new(&directory.path().join("ahead.db"));
+    let copy = directory.path().join("copy.db");
+    let mut writer = SqliteWriter::new(behind.clone(), 1);
+    writer.open().unwrap();
+    (1..=3).for_each(|position| write(&mut writer, position));
+    let mut other = SqliteWriter::new(ahead.clone(), 1);
+    other.open().unwrap();
+    (1..=20).for_each(|position| write(&mut other, position));
+    ahead.copy(&copy).unwrap();
+    let reader = SqliteReader::new(behind);
+    let total = || suite::block_on(search::Reader::search(&reader, suite::everything())).unwrap().total;
+    assert_eq!(total(), 3 * ROWS);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let mut totals = Vec::new();
+            while !is_over.load(Ordering::Relaxed) {
+                totals.push(total());
+            }
+            totals
+        });
+        writer.replace(&copy).unwrap();
+        is_over.store(true, Ordering::Relaxed);
+        let totals = reading.join().unwrap();
+        assert!(totals.iter().all(|total| [3 * ROWS, 20 * ROWS].contains(total)), "{totals:?}: nothing in between");
+    });
+    assert_eq!(total(), 20 * ROWS);
+    assert_eq!(writer.open().unwrap(), 20);
+    write(&mut writer, 21);
+    assert_eq!(total(), 21 * ROWS);
+}
+
+#[test]
+fn a_file_that_is_no_store_takes_no_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("a.db"));
+    let mut writer = SqliteWriter::new(options, 1);
+    writer.open().unwrap();
+    (1..=3).for_each(|position| write(&mut writer, position));
+    let other = directory.path().join("other");
+    std::fs::write(&other, "not a database, but as long as one could be ".repeat(1000)).unwrap();
+    writer.replace(&other).unwrap_err();
+    writer.replace(&directory.path().join("absent")).unwrap_err();
+    assert_eq!(writer.open().unwrap(), 3, "it goes on with what it has");
+}
+
+#[test]
+fn an_exporter_that_lacks_records_begins_with_the_store_of_another_replica() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("behind.db"));
+    let ahead = SqliteOptions::new(&directory.path().join("ahead.db"));
+    let mut other = SqliteWriter::new(ahead.clone(), 1);
+    other.open().unwrap();
+    (1..=20).for_each(|position| write(&mut other, position));
+    let copies = Arc::new(Copies::new(|_| unreachable!("nobody asks this one")));
+    let file = directory.path().join("copy.db");
+    let fetched = Arc::new(AtomicU64::new(0));
+    let (count, received) = (Arc::clone(&fetched), file.clone());
+    copies.fetch_with(move |at_least| match at_least {
+        0..=23 => {
+            count.fetch_add(1, Ordering::Relaxed);
+            ahead.copy(&received).map_err(|error| error.to_string())?;
+            Ok(received.clone())
+        }
+        _ => Err("its store goes up to 20".to_owned()),
+    });
+    let begun = || {
+        let writer = Box::new(SqliteWriter::new(options.clone(), 1));
+        let projection = Projection::new(Box::new(SqliteLoader::new(options.clone())));
+        StoreExporter::new(1, writer, projection, Arc::default()).with_copies(Some(Arc::clone(&copies)))
+    };
+    let error = begun().open(30).unwrap_err().to_string();
+    assert!(error.contains("records after 0 up to 30") && error.contains("its store goes up to 20"), "{error}");
+    // Positions 21 to 23 are of commands without records.
+    assert_eq!(begun().open(23).unwrap(), 23);
+    assert!(!file.exists(), "what was received does not stay");
+    assert_eq!(begun().open(23).unwrap(), 23);
+    assert_eq!(begun().open(7).unwrap(), 23, "a store may be ahead of what was noted");
+    assert_eq!(fetched.load(Ordering::Relaxed), 1);
+    let reader = SqliteReader::new(options.clone());
+    let found = suite::block_on(search::Reader::search(&reader, suite::everything())).unwrap();
+    assert_eq!(found.total, 20 * ROWS);
 }
