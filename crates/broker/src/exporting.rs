@@ -20,9 +20,9 @@ use crate::node::Node;
 use crate::options::Options;
 use crate::write_limit::{Exported, WriteLimit};
 
-/// The positions of exporters whose targets each broker of a cluster has a copy of: they are those of this broker, not of
-/// the partition. A position is noted once the target has everything up to it, or before a snapshot takes the place of
-/// the state, since then the target must obtain what it lacks.
+/// The positions of exporters whose targets each broker of a cluster has a copy of: they are those of this broker,
+/// not of the partition. A position is noted once the target has everything up to it, or before a snapshot takes the
+/// place of the state, since then the target must obtain what it lacks.
 #[derive(Debug)]
 pub(crate) struct LocalPositions {
     path: PathBuf,

@@ -20,8 +20,8 @@ impl fmt::Debug for Copies {
 }
 
 impl Copies {
-    /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the position up to
-    /// which the file has everything.
+    /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the position
+    /// up to which the file has everything.
     pub fn new(make: impl Fn(&Path) -> Result<u64, String> + Send + Sync + 'static) -> Self {
         Self { make: Box::new(make), fetch: OnceLock::new() }
     }
@@ -37,8 +37,8 @@ impl Copies {
         assert!(self.fetch.set(Box::new(fetch)).is_ok(), "there is one way to other replicas");
     }
 
-    /// Obtains a file of another replica that has everything up to a position, which is not the file's own if no record
-    /// has it. Blocks. The file is the caller's.
+    /// Obtains a file of another replica that has everything up to a position, which is not the file's own if no
+    /// record has it. Blocks. The file is the caller's.
     pub fn fetch(&self, at_least: u64) -> Result<PathBuf, String> {
         let fetch = self.fetch.get().ok_or_else(|| "there is no other replica".to_owned())?;
         fetch(at_least)

@@ -18,8 +18,9 @@ use crate::phase::{Phase, PhaseFile};
 use crate::reader::Replayed;
 use crate::runner::Runner;
 use crate::spill::SpillError;
+use crate::status::{Hastened, Overload, Status};
 use crate::stop::Stop;
-use crate::stream::{Hastened, Overload, Status, Stream};
+use crate::stream::Stream;
 use crate::switch::SwitchFile;
 
 /// Pause after the spill could not be written.

@@ -7,7 +7,7 @@ use protocol::{PartitionId, ValueType};
 
 use crate::batch::{Chunk, now_ms};
 use crate::phase::Phase;
-use crate::stream::Status;
+use crate::status::Status;
 
 /// Handles of the metrics of one exporter that are touched per chunk.
 pub(crate) struct ExporterMetrics {

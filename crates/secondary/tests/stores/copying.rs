@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use export::{Copies, Exporter as _};
 use search::model::process_instance as instance;
 use secondary::{
-    Batch, CopyError, Projection, RowId, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter, Writer,
+    Batch, CopyError, Projection, RowId, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
+    StoreExporter, Writer,
 };
 
 use super::suite;
@@ -124,7 +125,10 @@ fn a_copy_takes_the_place_of_a_store_while_others_read_it() {
         writer.replace(&copy).unwrap();
         is_over.store(true, Ordering::Relaxed);
         let totals = reading.join().unwrap();
-        assert!(totals.iter().all(|total| [3 * ROWS, 20 * ROWS].contains(total)), "{totals:?}: nothing in between");
+        assert!(
+            totals.iter().all(|total| [3 * ROWS, 20 * ROWS].contains(total)),
+            "{totals:?}: nothing in between"
+        );
     });
     assert_eq!(total(), 20 * ROWS);
     assert_eq!(writer.open().unwrap(), 20);
@@ -172,7 +176,10 @@ fn an_exporter_that_lacks_records_begins_with_the_store_of_another_replica() {
         StoreExporter::new(1, writer, projection, Arc::default()).with_copies(Some(Arc::clone(&copies)))
     };
     let error = begun().open(30).unwrap_err().to_string();
-    assert!(error.contains("records after 0 up to 30") && error.contains("its store goes up to 20"), "{error}");
+    assert!(
+        error.contains("records after 0 up to 30") && error.contains("its store goes up to 20"),
+        "{error}"
+    );
     // Positions 21 to 23 are of commands without records.
     assert_eq!(begun().open(23).unwrap(), 23);
     assert!(!file.exists(), "what was received does not stay");
