@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -185,13 +186,14 @@ fn program() -> Command {
     command
 }
 
-/// The first of so many ports in a row that nobody listens on.
+/// The first of so many ports in a row that nobody listens on. Each call has its own.
 fn free_ports() -> u16 {
-    let first = std::process::id() % u32::from(PORT_RANGES);
-    let starts = (0..PORT_RANGES).map(|range| (first as u16 + range) % PORT_RANGES);
+    static TRIED: AtomicU16 = AtomicU16::new(0);
+    let first = (std::process::id() % u32::from(PORT_RANGES)) as u16;
     let is_free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
-    starts
-        .map(|range| PORTS_FROM + range * CLUSTER_PORTS)
+    std::iter::repeat_with(|| TRIED.fetch_add(1, Ordering::Relaxed))
+        .take_while(|range| *range < PORT_RANGES)
+        .map(|range| PORTS_FROM + (first + range) % PORT_RANGES * CLUSTER_PORTS)
         .find(|base| (*base..base + CLUSTER_PORTS).all(is_free))
         .expect("some ports are free")
 }
