@@ -70,6 +70,7 @@ impl Engine {
         }
         self.meta.wall_ms = self.meta.wall_ms.max(batch.timestamp_ms);
         self.meta.set_now();
+        let late = effects.late_responses.len();
         self.meter.begin_batch(&self.options.work);
         for command in &batch.commands {
             self.meta.position += 1;
@@ -79,6 +80,7 @@ impl Engine {
                 Command::Continue { max_records } => self.go_on(*max_records, effects)?,
                 Command::ActivateVersion { version } => Some(self.activate_version(*version)?),
                 Command::Configure { settings } => Some(Ok(self.configure(settings))),
+                Command::Idempotent { by, command } => self.run_once(by, command, effects)?,
                 command => self.run(command, effects)?,
             };
             effects.responses.push(response);
@@ -87,6 +89,7 @@ impl Engine {
         for demand in &batch.demand {
             self.meet_demand(demand, effects)?;
         }
+        self.keep_late_answers(effects, late)?;
         self.finish(effects)
     }
 

@@ -139,9 +139,11 @@ impl BatchOperationChange {
 }
 
 /// The answer to a creation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub struct BatchOperationCreated {
+    #[n(0)]
     pub batch_operation_key: Key,
+    #[n(1)]
     pub kind: BatchOperationType,
 }
 

@@ -7,8 +7,8 @@ use minicbor::{Decode, Encode};
 use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
-    CreateBatchOperation, Document, GlobalListenerCommand, IdentityCommand, JobResult, Key, MigrateInstance,
-    ModifyInstance, Name, Settings, UserTaskCommand,
+    CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand, JobResult, Key,
+    MigrateInstance, ModifyInstance, Name, Settings, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -177,6 +177,15 @@ pub enum Command {
         #[n(1)]
         command: Box<Command>,
     },
+    /// Does a command once: one with the same key again gets the first answer. Since version 3 of the engine.
+    #[n(242)]
+    Idempotent {
+        #[n(0)]
+        by: Idempotency,
+        /// With its caller, if known; none of this kind again.
+        #[n(1)]
+        command: Box<Command>,
+    },
 }
 
 /// Counts what is written.
@@ -211,18 +220,32 @@ impl Command {
         }
     }
 
-    /// The command without its caller.
+    /// The bytes that stand in the log.
+    pub fn encode(&self) -> Vec<u8> {
+        minicbor::to_vec(self).expect("encoding to memory does not fail")
+    }
+
+    /// With an idempotency key, if the client gave one.
+    #[must_use]
+    pub fn once(self, by: Option<Idempotency>) -> Self {
+        match by {
+            Some(by) => Self::Idempotent { by, command: Box::new(self) },
+            None => self,
+        }
+    }
+
+    /// The command without its caller and idempotency key.
     pub fn asked(&self) -> &Self {
         match self {
-            Self::Asked { command, .. } => command,
+            Self::Asked { command, .. } | Self::Idempotent { command, .. } => command.asked(),
             command => command,
         }
     }
 
-    /// The command without its caller.
+    /// The command without its caller and idempotency key.
     pub fn asked_mut(&mut self) -> &mut Self {
         match self {
-            Self::Asked { command, .. } => command,
+            Self::Asked { command, .. } | Self::Idempotent { command, .. } => command.asked_mut(),
             command => command,
         }
     }
@@ -231,6 +254,7 @@ impl Command {
     pub fn caller(&self) -> Option<&Caller> {
         match self {
             Self::Asked { by, .. } => Some(by),
+            Self::Idempotent { command, .. } => command.caller(),
             _ => None,
         }
     }
@@ -258,6 +282,16 @@ impl Command {
             Self::CompleteJob(complete) => Some(complete.job_key),
             Self::FailJob(fail) => Some(fail.job_key),
             Self::ThrowError(throw) => Some(throw.job_key),
+            _ => None,
+        }
+    }
+
+    /// Number of the request that waits for a response which may come later than the command is applied.
+    pub fn request_id(&self) -> Option<u64> {
+        match self.asked() {
+            Self::UserTask(command) => command.request_id,
+            Self::SetVariables(command) => command.request_id,
+            Self::CreateInstance(command) => command.await_result.as_ref().map(|wait| wait.request_id),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@ mod cluster_variable;
 mod command;
 mod document;
 mod global_listener;
+mod idempotency;
 mod identity;
 mod intent;
 mod job_kind;
@@ -30,7 +31,9 @@ pub mod testing;
 mod user_task;
 
 pub use actor::{Actor, ActorType};
-pub use batch::{Batch, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION};
+pub use batch::{
+    Batch, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION,
+};
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
     BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner,
@@ -45,6 +48,7 @@ pub use command::{
 };
 pub use document::{Document, DocumentError, Json};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
+pub use idempotency::Idempotency;
 pub use identity::{
     Access, Authorization, AuthorizationScope, Caller, Circle, CircleKind, EntityType, Grants,
     IdentityCommand, MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType, User,
@@ -88,7 +92,7 @@ pub use response::{
     ActivatedJob, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated,
     InstanceCreated, Response,
 };
-pub use settings::{BpmnSettings, DmnSettings, Settings, WorkSettings};
+pub use settings::{BpmnSettings, DmnSettings, IdempotencySettings, Settings, WorkSettings};
 pub use user_task::{
     ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,
 };

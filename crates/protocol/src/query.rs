@@ -3,6 +3,7 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
+use minicbor::{Decode, Encode};
 use std::collections::BTreeSet;
 
 mod definition;
@@ -380,10 +381,13 @@ pub struct CallHierarchyEntry {
 }
 
 /// A variable of the cluster or of a tenant.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ClusterVariableView {
     /// The tenant that sees it; `None`: all do.
+    #[n(0)]
     pub tenant_id: Option<Name>,
+    #[n(1)]
     pub name: Name,
+    #[n(2)]
     pub value: crate::Json,
 }

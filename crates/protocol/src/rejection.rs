@@ -1,29 +1,44 @@
 //! Rejections: why a command changed nothing.
 
+use minicbor::{Decode, Encode};
 use std::fmt;
 
 /// The kinds of rejection, named as in records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
+#[cbor(index_only)]
 pub enum RejectionType {
     /// The command itself is wrong.
+    #[n(0)]
     InvalidArgument,
     /// The subject of the command does not exist.
+    #[n(1)]
     NotFound,
     /// The entity to create exists already.
+    #[n(2)]
     AlreadyExists,
     /// The state of the subject does not allow the command.
+    #[n(3)]
     InvalidState,
     /// The engine failed; the instance is banned.
+    #[n(4)]
     ProcessingError,
     /// Its variables are larger than a limit allows.
+    #[n(5)]
     ExceededBatchRecordSize,
     /// Nobody may do that, or not who asks for it.
+    #[n(6)]
     Forbidden,
+    /// Its idempotency key is that of another command.
+    #[n(7)]
+    IdempotencyKeyReused,
+    /// What it needs is used up for now.
+    #[n(8)]
+    ResourceExhausted,
 }
 
 impl RejectionType {
     /// All kinds, each at its own number.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::InvalidArgument,
         Self::NotFound,
         Self::AlreadyExists,
@@ -31,6 +46,8 @@ impl RejectionType {
         Self::ProcessingError,
         Self::ExceededBatchRecordSize,
         Self::Forbidden,
+        Self::IdempotencyKeyReused,
+        Self::ResourceExhausted,
     ];
 
     /// The name in records and in the titles of problem details.
@@ -43,6 +60,8 @@ impl RejectionType {
             Self::ProcessingError => "PROCESSING_ERROR",
             Self::ExceededBatchRecordSize => "EXCEEDED_BATCH_RECORD_SIZE",
             Self::Forbidden => "FORBIDDEN",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::ResourceExhausted => "RESOURCE_EXHAUSTED",
         }
     }
 }
@@ -54,12 +73,14 @@ impl fmt::Display for RejectionType {
 }
 
 /// A rejected command: nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Encode, Decode)]
 #[error("{kind}: {reason}")]
 pub struct Rejection {
     /// The kind.
+    #[n(0)]
     pub kind: RejectionType,
     /// The reason, for people.
+    #[n(1)]
     pub reason: String,
 }
 

@@ -17,6 +17,25 @@ pub struct Settings {
     pub bpmn: BpmnSettings,
     #[n(3)]
     pub dmn: DmnSettings,
+    #[n(4)]
+    pub idempotency: Option<IdempotencySettings>,
+}
+
+/// How long and how many idempotency keys are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct IdempotencySettings {
+    #[n(0)]
+    pub keep_ms: u64,
+    #[n(1)]
+    pub max_keys: u64,
+    #[n(2)]
+    pub max_bytes: u64,
+}
+
+impl Default for IdempotencySettings {
+    fn default() -> Self {
+        Self { keep_ms: 10 * 60 * 1000, max_keys: 5_000_000, max_bytes: 1 << 30 }
+    }
 }
 
 /// How much work commands may be.

@@ -28,6 +28,10 @@ enum Kind {
 
 /// The row that a command cannot do without; `None` if it can, or if its refusal may depend on anything else.
 fn needed(command: &Command) -> Option<(Kind, Key)> {
+    if matches!(command, Command::Idempotent { .. }) {
+        // It may be the retry of the very command that ended it.
+        return None;
+    }
     Some(match command.asked() {
         Command::CompleteJob(complete) => (Kind::Job, complete.job_key),
         Command::FailJob(fail) => (Kind::Job, fail.job_key),

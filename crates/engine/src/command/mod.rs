@@ -4,6 +4,7 @@
 mod clock;
 mod dispatch;
 pub(crate) mod gone;
+mod idempotent;
 mod leader;
 mod set_aside;
 mod transaction;
@@ -60,7 +61,8 @@ impl CommandContext<'_> {
             | Command::Continue { .. }
             | Command::Configure { .. }
             | Command::ActivateVersion { .. }
-            | Command::Asked { .. } => Response::Done,
+            | Command::Asked { .. }
+            | Command::Idempotent { .. } => Response::Done,
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }

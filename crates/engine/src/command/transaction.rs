@@ -79,6 +79,7 @@ impl Engine {
         engine_version: u16,
         effects: &mut Effects,
     ) -> Result<Option<Outcome>, ApplyError> {
+        self.forget_keys_on_tick()?;
         let before = self.meta.position;
         let mut budget = self.options.max_steps_per_command;
         self.tables.begin();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use protocol::{FIRST_PARTITION, Intent, Name, PartitionId};
+use protocol::{FIRST_PARTITION, IdempotencySettings, Intent, Name, PartitionId};
 
 /// Where a test can make the engine fail.
 #[doc(hidden)]
@@ -172,6 +172,8 @@ pub struct Options {
     pub banned_retry_ms: i64,
     /// Bytes of the files behind the compiled models that are kept at once, for processes and for decisions each.
     pub max_cached_model_bytes: usize,
+    /// How long and how many idempotency keys are kept.
+    pub idempotency: IdempotencySettings,
     /// How much work commands may be.
     pub work: WorkLimits,
     /// Limits of process models.
@@ -235,6 +237,7 @@ impl Default for Options {
             max_memberships_per_entity: 1000,
             banned_retry_ms: 60_000,
             max_cached_model_bytes: 64 * 1024 * 1024,
+            idempotency: IdempotencySettings::default(),
             work: WorkLimits::default(),
             bpmn: bpmn::Limits::default(),
             dmn: dmn::Limits::default(),

@@ -18,13 +18,15 @@ impl Options {
             work: work(&self.work),
             bpmn: bpmn(&self.bpmn),
             dmn: dmn(&self.dmn),
+            idempotency: Some(self.idempotency),
         }
     }
 
     /// Takes over settings. A number that this machine cannot address is no limit.
     pub(crate) fn configure(&mut self, settings: &Settings) {
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let Settings { max_delivery_bytes, work, bpmn, dmn } = *settings;
+        let Settings { max_delivery_bytes, work, bpmn, dmn, idempotency } = *settings;
+        self.idempotency = idempotency.unwrap_or_default();
         self.max_delivery_bytes = size(max_delivery_bytes);
         self.work = WorkLimits {
             max_fuel_per_command: work.max_fuel_per_command,

@@ -5,6 +5,7 @@
 mod awaited;
 mod definition;
 mod element;
+mod idempotency;
 pub(crate) mod tables;
 pub(crate) mod variable;
 
@@ -24,6 +25,7 @@ pub use element::{
     AfterListeners, Cancelling, ElementInstance, Instance, JoinCheck, Leave, Listening, Parent, PendingEvent,
     Phase,
 };
+pub use idempotency::{KeptAnswer, KeyedCommand, KeyedRequest, KeyedTotals};
 pub use variable::{Chunk, Loop, LoopOutput, Variable, VariableKey};
 
 use crate::core::step::Step;
@@ -83,6 +85,9 @@ pub struct Meta {
     /// Version of the engine that batches ask for; 0 until one is activated.
     #[cbor(n(14), default)]
     pub active_version: u16,
+    /// Commands with idempotency keys that are kept; `None` while there are none.
+    #[n(15)]
+    pub keyed: Option<KeyedTotals>,
 }
 minicbor_value!(Meta);
 

@@ -10,9 +10,9 @@ use crate::batch::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::core::step::Step;
 use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
-    Definition, ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta,
-    SignalSubscription, StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer,
-    TimerTurns, VariableKey,
+    Definition, ElementInstance, Incident, Instance, Job, KeyedCommand, KeyedRequest, Loop, LoopOutput,
+    Message, Meta, SignalSubscription, StartSubscription, StoredFile, StoredListener, StoredSettings,
+    Subscription, Timer, TimerTurns, VariableKey,
 };
 use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
 use crate::identity::{Owned, Pair};
@@ -85,6 +85,12 @@ state::tables! {
         pub pending_owners: Table<u64, Key> = 232,
         /// Steps left over by owner.
         pub pending_by_owner: Table<(Key, u64), ()> = 233,
+        /// Commands with idempotency keys, by hash of the key.
+        pub keyed_commands: Table<(u64, u64), KeyedCommand> = 237,
+        /// The same by end of their time.
+        pub keyed_due: Table<(DueMs, u64, u64), ()> = 238,
+        /// Requests that wait for the answer to such a command.
+        pub keyed_requests: Table<u64, KeyedRequest> = 239,
         pub banned: Table<Key, Banned> = 32,
         /// Steps of banned process instances.
         pub banned_steps: Table<(Key, u64), Step> = 33,
@@ -187,6 +193,8 @@ pub const LASTING: &[&str] = &[
     "signal_starts",
     "condition_starts",
     "exporters",
+    "keyed_commands",
+    "keyed_due",
     "batch_operations",
     "batch_items",
     "batch_plans",

@@ -41,6 +41,7 @@ mod forms;
 mod fuel_budget;
 mod gateways;
 mod given_items;
+mod idempotency;
 mod identity;
 mod identity_grants;
 mod incidents;

@@ -5,6 +5,7 @@
 use crate::{
     Authorization, Circle, CircleKind, EntityType, Grants, Key, MappingRule, Name, PasswordHash, Principal,
 };
+use minicbor::{Decode, Encode};
 
 /// See [`crate::Query::Identity`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,12 +117,15 @@ pub struct Page<T> {
 }
 
 /// A user, without what nobody needs to know.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct UserView {
+    #[n(0)]
     pub username: Name,
     /// Display name; may be empty.
+    #[n(1)]
     pub name: Name,
     /// Where it gets mail; may be empty.
+    #[n(2)]
     pub email: Name,
 }
 

@@ -44,7 +44,9 @@ impl CommandContext<'_> {
             | Command::Configure { .. }
             | Command::ActivateVersion { .. }
             | Command::AddBatchItems(_) => Ok(None),
-            Command::Asked { command, .. } => self.required_permissions(command, caller),
+            Command::Asked { command, .. } | Command::Idempotent { command, .. } => {
+                self.required_permissions(command, caller)
+            }
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
             Command::DeleteResource(delete) => self.demands_of_resource(delete),
             Command::DeleteHistory(delete) => Ok(Some(demands_of_history(delete))),

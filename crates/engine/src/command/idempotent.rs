@@ -1,0 +1,203 @@
+//! Commands with idempotency keys: each is done once, and one that comes again gets the first answer. Rows and bytes
+//! are bounded: when they are used up, commands with new keys are refused until older ones are forgotten.
+//!
+//! The constants belong to a version of the engine.
+
+use protocol::{Command, Idempotency, Rejection, RejectionType};
+use state::StateError;
+
+use crate::Engine;
+use crate::core::effects::{Effects, Outcome};
+use crate::core::failure::ApplyError;
+use crate::entity::{KeptAnswer, KeyedCommand, KeyedRequest, KeyedTotals};
+
+/// Keys whose time is over that a command with a key forgets, and a tick: more than one comes with each.
+const FORGOTTEN_PER_COMMAND: usize = 4;
+const FORGOTTEN_PER_TICK: usize = 1000;
+/// Requests that wait for one answer. More of one client are attempts that it has given up.
+const MAX_WAITING: usize = 8;
+/// Bytes of a row with its indexes, beside its answer.
+const ROW_BYTES: u64 = 128;
+
+/// Key of a row.
+type At = (u64, u64);
+
+impl Engine {
+    /// Does a command, unless it was done before. `None`: the answer comes later.
+    pub(crate) fn run_once(
+        &mut self,
+        by: &Idempotency,
+        command: &Command,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        self.forget_keys(FORGOTTEN_PER_COMMAND)?;
+        let at = (by.key[0], by.key[1]);
+        if let Some(row) = self.tables.keyed_commands.get(&at)? {
+            if row.expires_ms > self.meta.wall_ms {
+                return self.repeat(at, (*row).clone(), by, command);
+            }
+            self.tables.begin();
+            self.forget_key(at)?;
+            self.tables.commit();
+        }
+        let limits = self.options.idempotency;
+        let totals = self.meta.keyed.unwrap_or_default();
+        if totals.commands >= limits.max_keys || totals.bytes >= limits.max_bytes {
+            let reason = "Expected to keep the idempotency key, but as many are kept as 'idempotency.max_keys' or \
+                          'idempotency.max_bytes' allows. Nothing was done.";
+            return Ok(Some(Err(Rejection::new(RejectionType::ResourceExhausted, reason))));
+        }
+        let answer = self.run(command, effects)?;
+        if matches!(&answer, Some(Err(rejection)) if !is_kept(rejection)) {
+            return Ok(answer);
+        }
+        let number = if answer.is_none() { command.request_id() } else { None };
+        let row = KeyedCommand {
+            fingerprint: by.fingerprint,
+            expires_ms: self.expires_ms(),
+            answer: answer.as_ref().map(|answer| self.kept(answer)),
+            waiting: number.into_iter().collect(),
+        };
+        self.tables.begin();
+        if let Some(number) = number {
+            self.tables.keyed_requests.put(number, KeyedRequest { key: by.key });
+        }
+        self.put_key(at, row);
+        self.tables.commit();
+        Ok(answer)
+    }
+
+    /// Answers a command that was done before.
+    fn repeat(
+        &mut self,
+        at: At,
+        mut row: KeyedCommand,
+        by: &Idempotency,
+        command: &Command,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        if row.fingerprint != by.fingerprint {
+            let reason = "Expected another request with this idempotency key to be the same as the first one, but it \
+                          is not. Nothing was done.";
+            return Ok(Some(Err(Rejection::new(RejectionType::IdempotencyKeyReused, reason))));
+        }
+        if let Some(answer) = row.answer {
+            return Ok(Some(answer.outcome()?));
+        }
+        // The same request waits in the same way.
+        let Some(number) = command.request_id() else {
+            return Ok(Some(Err(Rejection::invalid_state(
+                "The command with this idempotency key is under way",
+            ))));
+        };
+        self.tables.begin();
+        if row.waiting.len() == MAX_WAITING {
+            // The first is the one that the instance or task will answer.
+            self.tables.keyed_requests.delete(&row.waiting.remove(1));
+        }
+        row.waiting.push(number);
+        self.tables.keyed_requests.put(number, KeyedRequest { key: by.key });
+        self.tables.keyed_commands.put(at, row);
+        self.tables.commit();
+        Ok(None)
+    }
+
+    /// Keeps late answers that commands with keys wait for, and hands them to all requests that do.
+    pub(crate) fn keep_late_answers(&mut self, effects: &mut Effects, from: usize) -> Result<(), ApplyError> {
+        for index in from..effects.late_responses.len() {
+            let (number, outcome) = &effects.late_responses[index];
+            let Some(request) = self.tables.keyed_requests.get(number)? else { continue };
+            let at = (request.key[0], request.key[1]);
+            let row = self.tables.keyed_commands.get(&at)?;
+            let mut row = (*row.expect("a request that waits is one of a key that is kept")).clone();
+            assert!(row.answer.is_none(), "there is one answer");
+            let (number, outcome) = (*number, outcome.clone());
+            self.tables.begin();
+            for waiting in std::mem::take(&mut row.waiting) {
+                self.tables.keyed_requests.delete(&waiting);
+                if waiting != number {
+                    effects.late_responses.push((waiting, outcome.clone()));
+                }
+            }
+            self.forget_key(at)?;
+            row.expires_ms = self.expires_ms();
+            row.answer = Some(self.kept(&outcome));
+            self.put_key(at, row);
+            self.tables.commit();
+        }
+        Ok(())
+    }
+
+    /// Forgets keys whose time is over, so many at most.
+    pub(crate) fn forget_keys(&mut self, limit: usize) -> Result<(), ApplyError> {
+        let until = (self.meta.wall_ms.saturating_add(1), 0, 0);
+        let over = self.tables.keyed_due.keys(..until, limit)?;
+        if over.is_empty() {
+            return Ok(());
+        }
+        self.tables.begin();
+        for (_, high, low) in over {
+            self.forget_key((high, low))?;
+        }
+        self.tables.commit();
+        Ok(())
+    }
+
+    /// The part of a tick.
+    pub(crate) fn forget_keys_on_tick(&mut self) -> Result<(), ApplyError> {
+        self.forget_keys(FORGOTTEN_PER_TICK)
+    }
+
+    fn expires_ms(&self) -> i64 {
+        let keep_ms = i64::try_from(self.options.idempotency.keep_ms).unwrap_or(i64::MAX);
+        self.meta.wall_ms.saturating_add(keep_ms)
+    }
+
+    /// An answer as it is kept; one that would take too many bytes is not.
+    fn kept(&self, outcome: &Outcome) -> KeptAnswer {
+        let answer = KeptAnswer::of(outcome);
+        let used = self.meta.keyed.unwrap_or_default().bytes + ROW_BYTES;
+        if used + answer.bytes() <= self.options.idempotency.max_bytes {
+            return answer;
+        }
+        KeptAnswer::of(&Err(Rejection::invalid_state(format!(
+            "The command with this idempotency key was done, but its answer of {} bytes was not kept, because of \
+             'idempotency.max_bytes'",
+            answer.bytes()
+        ))))
+    }
+
+    fn put_key(&mut self, at: At, row: KeyedCommand) {
+        let totals = self.meta.keyed.get_or_insert_default();
+        totals.commands += 1;
+        totals.bytes += row_bytes(&row);
+        self.tables.keyed_due.put((row.expires_ms, at.0, at.1), ());
+        self.tables.keyed_commands.put(at, row);
+    }
+
+    fn forget_key(&mut self, at: At) -> Result<(), StateError> {
+        let row = self.tables.keyed_commands.get(&at)?.expect("a key that is to be forgotten is there");
+        let totals = self.meta.keyed.unwrap_or_default();
+        let left = KeyedTotals { commands: totals.commands - 1, bytes: totals.bytes - row_bytes(&row) };
+        assert!(left.commands > 0 || left.bytes == 0, "no keys have no bytes");
+        self.meta.keyed = (left.commands > 0).then_some(left);
+        self.tables.keyed_due.delete(&(row.expires_ms, at.0, at.1));
+        for number in &row.waiting {
+            self.tables.keyed_requests.delete(number);
+        }
+        self.tables.keyed_commands.delete(&at);
+        Ok(())
+    }
+}
+
+fn row_bytes(row: &KeyedCommand) -> u64 {
+    ROW_BYTES + row.answer.as_ref().map_or(0, KeptAnswer::bytes)
+}
+
+/// Whether a refusal is the answer for good. One of access or of the engine's own failure may be another one next time,
+/// and has changed nothing.
+fn is_kept(rejection: &Rejection) -> bool {
+    !matches!(
+        rejection.kind,
+        RejectionType::Forbidden | RejectionType::ProcessingError | RejectionType::ResourceExhausted
+    )
+}
