@@ -7,12 +7,29 @@ use std::time::Duration;
 use futures::Stream;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Name, PartitionId, Query,
-    QueryReply, Rejection, Response,
+    ActivatedJob, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Idempotency, Name, PartitionId,
+    Query, QueryReply, Rejection, Response,
 };
 
 /// The version of the compatible API that this broker speaks.
 pub const API_VERSION: &str = "8.9.0";
+
+/// The sender of a command.
+#[derive(Debug, Clone, Default)]
+pub struct Requester {
+    /// Its principal, if known.
+    pub caller: Option<Caller>,
+    /// Its idempotency key, if it gave one.
+    pub idempotency: Option<Idempotency>,
+}
+
+impl Requester {
+    /// A command of this sender.
+    #[must_use]
+    pub fn asks(self, command: Command) -> Command {
+        command.asked_by(self.caller).once(self.idempotency)
+    }
+}
 
 /// A broker as gateways see it.
 pub trait Broker: Send + Sync + 'static {
@@ -25,7 +42,7 @@ pub trait Broker: Send + Sync + 'static {
     /// [`SubmitError::Timeout`] after `timeout`; the instance goes on.
     fn create_with_result(
         &self,
-        caller: Option<Caller>,
+        requester: Option<Requester>,
         command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,

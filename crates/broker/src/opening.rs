@@ -94,6 +94,7 @@ pub(crate) fn engine_options(options: &Options) -> engine::Options {
         partition_id: FIRST_PARTITION,
         max_delivery_bytes: options.max_message_bytes,
         work: options.work,
+        idempotency: options.idempotency,
         bpmn: options.bpmn.clone(),
         dmn: options.dmn.clone(),
         records: options.export.is_enabled(),

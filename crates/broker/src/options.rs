@@ -44,6 +44,8 @@ pub struct Options {
     pub max_evaluations_at_once: usize,
     /// How much work commands may be.
     pub work: engine::WorkLimits,
+    /// How long and how many idempotency keys are kept.
+    pub idempotency: protocol::IdempotencySettings,
     pub bpmn: bpmn::Limits,
     pub dmn: dmn::Limits,
     /// From commands to log entries.
@@ -84,6 +86,7 @@ impl Options {
             expression_timeout: Duration::from_secs(5),
             max_evaluations_at_once: 2,
             work: engine::WorkLimits::default(),
+            idempotency: protocol::IdempotencySettings::default(),
             bpmn: bpmn::Limits::default(),
             dmn: dmn::Limits::default(),
             ingress: IngressOptions::default(),

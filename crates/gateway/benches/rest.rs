@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use axum::Json;
 use broker_api::{
-    Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Positions, Recorded, SubmitError,
-    Timing, Topology,
+    Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Positions, Recorded, Requester,
+    SubmitError, Timing, Topology,
 };
 use bytes::Bytes;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -25,8 +25,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use protocol::{
-    ActivatedJob, Caller, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType,
-    Name, Query, QueryReply, Response,
+    ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
+    Query, QueryReply, Response,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -59,7 +59,7 @@ impl Broker for InstantBroker {
 
     fn create_with_result(
         &self,
-        _: Option<Caller>,
+        _: Option<Requester>,
         _: CreateInstance,
         _: Vec<Name>,
         _: Duration,

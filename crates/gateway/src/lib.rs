@@ -5,6 +5,7 @@ mod access;
 mod connection;
 pub mod grpc;
 mod hosts;
+mod idempotency;
 pub mod management;
 mod position;
 pub mod rest;

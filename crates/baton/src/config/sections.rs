@@ -548,6 +548,17 @@ sections! {
         max_dmn_requirement_depth: usize = 64, [1, 64];
     }
 
+    /// Idempotency keys of requests: one that comes again with the same key gets the answer of the first.
+    "idempotency" idempotency: Idempotency {
+        /// Time for which a key is kept after its answer.
+        keep: Duration = s(600), [s(1), DAY];
+        /// Keys that are kept. Beyond them, requests with new keys are refused.
+        max_keys: u64 = 5_000_000, [1000, 1_000_000_000];
+        /// Approximate bytes of the keys that are kept, with their answers. Beyond them, requests with new keys are
+        /// refused, and an answer that is too large for what is left is not kept.
+        max_bytes: Size = Size::mib(1024), [Size::mib(1), Size::mib(1 << 20)];
+    }
+
     /// Creation of process instances.
     "instances" instances: Instances {
         /// Whether a business ID belongs to at most one running instance of a process at a time, called instances

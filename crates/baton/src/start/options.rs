@@ -6,6 +6,7 @@ use broker::{
 };
 use documents::Stores;
 use export::{NdjsonOptions, StreamOptions};
+use protocol::IdempotencySettings;
 use traces::Traces;
 
 use super::access::Entrance;
@@ -132,6 +133,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         expression_timeout: limits.expression_timeout,
         max_evaluations_at_once: limits.max_evaluations_at_once,
         work: work_limits(config),
+        idempotency: idempotency(config),
         bpmn: bpmn::Limits {
             max_bytes: limits.max_message_bytes.0 as usize,
             max_depth: limits.max_bpmn_depth,
@@ -217,6 +219,14 @@ fn work_limits(Config { limits, .. }: &Config) -> broker::WorkLimits {
         max_collection_bytes: limits.max_collection_bytes.0 as usize,
         max_instance_variable_bytes: limits.max_instance_variable_bytes.0,
         max_record_bytes_per_command: limits.max_record_bytes_per_command.0,
+    }
+}
+
+fn idempotency(Config { idempotency, .. }: &Config) -> IdempotencySettings {
+    IdempotencySettings {
+        keep_ms: idempotency.keep.as_millis() as u64,
+        max_keys: idempotency.max_keys,
+        max_bytes: idempotency.max_bytes.0,
     }
 }
 

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use broker_api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, Leadership,
-    PartitionInfo, Positions, Recorded, SubmitError, Topology,
+    PartitionInfo, Positions, Recorded, Requester, SubmitError, Topology,
 };
 use engine::Outcome;
 use export::Hastened;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query, QueryReply,
-    Rejection, RejectionType, Response,
+    AwaitResult, Command, CreateInstance, Document, FIRST_PARTITION, IDEMPOTENCY_VERSION, Key, Name, Query,
+    QueryReply, Rejection, RejectionType, Response,
 };
 
 use tokio::sync::oneshot;
@@ -25,6 +25,10 @@ use crate::flow_control::Class;
 use crate::metric_definitions::refused;
 use crate::proposer::payload;
 use crate::{exporting, jobs};
+
+/// Time that a request waits for the version of the engine that it needs.
+const VERSION_TIME: Duration = Duration::from_secs(5);
+const VERSION_LOOK: Duration = Duration::from_millis(10);
 
 impl Node {
     async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
@@ -38,6 +42,9 @@ impl Node {
 
     async fn pass(&self, command: Command, class: Class, is_own: bool) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
+        if matches!(command, Command::Idempotent { .. }) {
+            self.until_idempotency_is_known().await?;
+        }
         if class == Class::New {
             self.write_limit.admit(|| self.shared.written()).await.inspect_err(|_| refused("write limit"))?;
         }
@@ -48,9 +55,25 @@ impl Node {
         answer.await.unwrap_or_else(|_| Err(stopping()))
     }
 
+    /// Waits until the partition knows idempotency keys: it does soon after its first leader began, and the upgrade of
+    /// the last broker.
+    async fn until_idempotency_is_known(&self) -> Result<(), SubmitError> {
+        let deadline = Instant::now() + VERSION_TIME;
+        while self.shared.engine_version.load(Ordering::Acquire) < IDEMPOTENCY_VERSION {
+            if Instant::now() > deadline {
+                return Err(SubmitError::Unavailable(format!(
+                    "Expected to keep the idempotency key, but the partition does not use version \
+                     {IDEMPOTENCY_VERSION} of the engine yet; nothing has happened"
+                )));
+            }
+            tokio::time::sleep(VERSION_LOOK).await;
+        }
+        Ok(())
+    }
+
     async fn run_with_result(
         &self,
-        caller: Option<Caller>,
+        requester: Option<Requester>,
         mut command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,
@@ -63,7 +86,11 @@ impl Node {
         command.await_result = Some(AwaitResult { request_id, fetch_variables });
         let arrived = Instant::now();
         let wait = async {
-            let accepted = self.run(Command::CreateInstance(command).asked_by(caller), Class::New).await?;
+            let command = requester.unwrap_or_default().asks(Command::CreateInstance(command));
+            let accepted = self.run(command, Class::New).await?;
+            if accepted.response != Response::Pending {
+                return Ok(accepted);
+            }
             self.late(accepted, answer).await
         };
         tokio::time::timeout(timeout, wait).await.unwrap_or_else(|_| {
@@ -196,12 +223,12 @@ impl Broker for Node {
 
     fn create_with_result(
         &self,
-        caller: Option<Caller>,
+        requester: Option<Requester>,
         command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,
     ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        self.run_with_result(caller, command, fetch_variables, timeout).boxed()
+        self.run_with_result(requester, command, fetch_variables, timeout).boxed()
     }
 
     fn activate_jobs(

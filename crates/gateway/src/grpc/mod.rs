@@ -25,6 +25,7 @@ mod message;
 mod metrics;
 mod process_instance;
 mod request_body;
+mod request_key;
 mod service;
 mod status;
 mod topology;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Principal;
-use broker_api::{Activation, Answer, Broker, JobRequest, Positions, SubmitError};
+use broker_api::{Activation, Answer, Broker, JobRequest, Positions, Requester, SubmitError};
 use grpc as pb;
-use protocol::{Caller, Command, Response as Reply};
+use protocol::{Caller, Command, CreateInstance, Name, Response as Reply};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status};
 
@@ -15,6 +15,7 @@ use crate::{Access, Tenancy, position};
 use super::activation::{JobBatches, PushedJobs};
 use super::handed::Handed;
 use super::metrics::{Method, Metrics};
+use super::request_key::RequestKey;
 use super::{
     Options, decision, deployment, event, job, message, process_instance, status, topology, variables,
 };
@@ -60,7 +61,13 @@ impl Service {
     ) -> Result<Response<T>, Status> {
         let mut call = method.start(request.metadata());
         let caller = self.caller(name, &request).await;
-        let result = match caller.and_then(|caller| Ok(read(request.into_inner())?.asked_by(caller))) {
+        let key = RequestKey::of(&request);
+        let read = |caller| {
+            let (key, command) = (key?, read(request.into_inner())?);
+            let idempotency = key.map(|key| key.with([name.as_bytes(), &command.encode()]));
+            Ok(command.asked_by(caller).once(idempotency))
+        };
+        let result = match caller.and_then(read) {
             Ok(command) => match self.answer(command).await {
                 Ok(answer) => {
                     call.took(answer.timing);
@@ -262,6 +269,7 @@ impl pb::gateway_server::Gateway for Service {
     ) -> Result<Response<pb::CreateProcessInstanceWithResultResponse>, Status> {
         let mut call = self.metrics.create_with_result.start(request.metadata());
         let caller = self.caller("CREATE_WITH_AWAITING_RESULT", &request).await;
+        let key = RequestKey::of(&request);
         let request = request.into_inner();
         let timeout = match u64::try_from(request.request_timeout) {
             Ok(ms) if ms > 0 => Duration::from_millis(ms).min(POLL_TIMEOUT_MAX),
@@ -270,10 +278,15 @@ impl pb::gateway_server::Gateway for Service {
         let tenant_id = request.request.as_ref().map_or("", |request| &*request.tenant_id);
         let checked = self.check_tenant("CREATE_WITH_AWAITING_RESULT", tenant_id);
         let request = checked.and_then(|()| process_instance::create_with_result(request));
-        let result = match request.and_then(|request| Ok((request, caller?))) {
-            Ok(((command, fetch_variables), caller)) => tokio::select! {
+        let result = match request.and_then(|request| Ok((request, caller?, key?))) {
+            Ok(((command, fetch_variables), caller, key)) => tokio::select! {
                 biased;
-                answer = self.broker.create_with_result(caller, command, fetch_variables, timeout) => answer
+                answer = self.broker.create_with_result(
+                    Some(awaiting(caller, key, &command, &fetch_variables)),
+                    command,
+                    fetch_variables,
+                    timeout,
+                ) => answer
                     .map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error))
                     .and_then(|answer| {
                         let positions = answer.positions();
@@ -453,4 +466,19 @@ impl pb::gateway_server::Gateway for Service {
         };
         self.submit(&self.metrics.evaluate_conditional, "EVALUATE", request, read, event::evaluated).await
     }
+}
+
+/// The sender of a creation that waits for the result.
+fn awaiting(
+    caller: Option<Caller>,
+    key: Option<RequestKey>,
+    command: &CreateInstance,
+    fetch_variables: &[Name],
+) -> Requester {
+    let idempotency = key.map(|key| {
+        let command = Command::CreateInstance(command.clone()).encode();
+        let names = fetch_variables.iter().map(|name| name.as_bytes());
+        key.with([b"CREATE_WITH_AWAITING_RESULT".as_slice(), &command].into_iter().chain(names))
+    });
+    Requester { caller, idempotency }
 }

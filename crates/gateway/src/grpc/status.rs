@@ -22,11 +22,14 @@ pub(super) fn of_submit(command: &str, error: SubmitError) -> Status {
 pub(super) fn of_rejection(command: &str, rejection: &Rejection) -> Status {
     let code = match rejection.kind {
         // A result that is too large is too large again on a retry: a caller must change the input.
-        RejectionType::InvalidArgument | RejectionType::ExceededBatchRecordSize => Code::InvalidArgument,
+        RejectionType::InvalidArgument
+        | RejectionType::ExceededBatchRecordSize
+        | RejectionType::IdempotencyKeyReused => Code::InvalidArgument,
         RejectionType::NotFound => Code::NotFound,
         RejectionType::Forbidden => Code::PermissionDenied,
         RejectionType::AlreadyExists => Code::AlreadyExists,
         RejectionType::InvalidState => Code::FailedPrecondition,
+        RejectionType::ResourceExhausted => Code::ResourceExhausted,
         RejectionType::ProcessingError => Code::Internal,
     };
     let message =

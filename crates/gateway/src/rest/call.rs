@@ -1,6 +1,6 @@
 //! A validated request, and its ways to the broker and to secondary storage.
 
-use super::contract::Operation;
+use super::contract::{Media, Operation};
 use super::download::Download;
 use super::fields::{Fields, parse_key};
 use super::gateway::Gateway;
@@ -12,14 +12,16 @@ use super::storage::Storage;
 use super::writer::{Digits, object};
 use crate::AccessOptions;
 use crate::access::PrincipalGrants;
+use crate::idempotency;
 use auth::Principal;
 use broker_api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
 use documents::Staged;
 use parking_lot::Mutex;
-use protocol::{Caller, Command, Document, FileView, Key, Query, QueryReply, SourceOf};
+use protocol::{Caller, Command, Document, FileView, Idempotency, Key, Query, QueryReply, SourceOf};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
@@ -39,6 +41,10 @@ pub(crate) struct Call<'a> {
     pub(super) query: &'a str,
     /// The buffer behind `fields`.
     pub(super) body: &'a Bytes,
+    /// The idempotency key of the request, if it has one.
+    pub(super) idempotency_key: Option<&'a [u8]>,
+    /// Commands that were submitted.
+    pub(super) commands: AtomicU32,
     /// How far the log was after what it did.
     pub(super) positions: Mutex<Positions>,
     /// How far secondary storage was behind when it was waited for, if it was.
@@ -66,6 +72,8 @@ impl<'a> Call<'a> {
             staged: Mutex::default(),
             query: "",
             body,
+            idempotency_key: None,
+            commands: AtomicU32::new(0),
             positions: Mutex::default(),
             lag: OnceCell::new(),
         }
@@ -135,9 +143,23 @@ impl<'a> Call<'a> {
         known.map_err(Failure::read)
     }
 
+    /// The idempotency key of the next command, if the request has one. Forms may be written in several ways, so of
+    /// them the command counts.
+    pub(super) fn idempotency(&self, command: &Command) -> Option<Idempotency> {
+        let key = self.idempotency_key?;
+        let spec = self.operation.spec();
+        let is_form = spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart);
+        let content = if is_form { Cow::Owned(command.encode()) } else { Cow::Borrowed(&self.body[..]) };
+        let parameters = self.parameters.iter().map(|parameter| parameter.as_bytes());
+        let request = [spec.id.as_bytes(), self.query.as_bytes(), &content].into_iter().chain(parameters);
+        let number = self.commands.fetch_add(1, Ordering::Relaxed);
+        Some(idempotency::of(Some(self.principal), key, number, request))
+    }
+
     /// Submits a command; `intent` is its name in refusals.
     pub(super) async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
-        let command = command.asked_by(self.caller().await?);
+        let idempotency = self.idempotency(&command);
+        let command = command.asked_by(self.caller().await?).once(idempotency);
         let answer =
             self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;
         self.reached(&answer.positions());

@@ -10,7 +10,7 @@ use broker_api::{Broker, Timing};
 use bytes::Bytes;
 use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Body;
 use search::EXPORTER_ID;
 use smallvec::SmallVec;
@@ -39,6 +39,7 @@ use super::session::{LOGIN_BYTES_MAX, SessionCall};
 use super::uploads::{self, Reception};
 use super::validate::{check_parameter, validate};
 use crate::connection::unread::Meter;
+use crate::idempotency::{self, IDEMPOTENCY_KEY};
 
 const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
 
@@ -163,7 +164,7 @@ impl Gateway {
             let body = Bytes::new();
             let mut call = Call::new(self, principal, operation, &parameters, &body);
             call.query = query;
-            return self.run(&call, &head.headers).await;
+            return self.run(call, &head.headers).await;
         };
         let limit = self.broker.max_message_bytes();
         if matches!(operation, Operation::CreateDocument | Operation::CreateDocuments)
@@ -182,7 +183,7 @@ impl Gateway {
             };
             let (form, staged) = uploads::receive(&call, body, reception).await?;
             (call.form, call.staged) = (form, Mutex::new(staged));
-            return self.run(&call, &head.headers).await;
+            return self.run(call, &head.headers).await;
         }
         let body = read_body(body, limit, started + self.options.body_timeout).await?;
         let mut call = Call::new(self, principal, operation, &parameters, &body);
@@ -193,16 +194,18 @@ impl Gateway {
         } else if expected.required {
             return Err(Failure::invalid("request body: is required, but missing"));
         }
-        self.run(&call, &head.headers).await
+        self.run(call, &head.headers).await
     }
 
     /// Runs the operation, once secondary storage is as far as the request wants it.
-    async fn run(&self, call: &Call<'_>, headers: &HeaderMap) -> Result<Reply, Failure> {
+    async fn run<'a>(&self, mut call: Call<'a>, headers: &'a HeaderMap) -> Result<Reply, Failure> {
+        let keys = headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes);
+        call.idempotency_key = idempotency::read(keys).map_err(Failure::invalid)?;
         if let (Some(wanted), Some(storage)) = (headers.get(AWAIT_POSITION), &self.options.storage) {
             self.broker.hasten_exports(EXPORTER_ID);
             position::wait(storage, wanted).await?;
         }
-        let mut reply = perform(call).await?;
+        let mut reply = perform(&call).await?;
         reply.positions = call.positions();
         reply.lag = call.lag();
         Ok(reply)

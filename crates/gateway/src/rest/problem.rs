@@ -136,6 +136,8 @@ impl Failure {
                     RejectionType::NotFound => StatusCode::NOT_FOUND,
                     RejectionType::Forbidden => StatusCode::FORBIDDEN,
                     RejectionType::AlreadyExists | RejectionType::InvalidState => StatusCode::CONFLICT,
+                    RejectionType::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+                    RejectionType::ResourceExhausted => StatusCode::SERVICE_UNAVAILABLE,
                     RejectionType::ProcessingError => StatusCode::INTERNAL_SERVER_ERROR,
                 };
                 let title = rejection.kind.as_str();

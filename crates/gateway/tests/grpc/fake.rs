@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use broker_api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    Positions, Recorded, SubmitError, Timing, Topology,
+    Positions, Recorded, Requester, SubmitError, Timing, Topology,
 };
 use futures::future::{BoxFuture, FutureExt, pending, ready};
 use protocol::{
-    ActivatedJob, Caller, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType,
-    Name, Query, QueryReply, Response,
+    ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
+    Query, QueryReply, Response,
 };
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -88,13 +88,13 @@ impl Broker for FakeBroker {
 
     fn create_with_result(
         &self,
-        caller: Option<Caller>,
+        requester: Option<Requester>,
         command: CreateInstance,
         _: Vec<Name>,
         timeout: Duration,
     ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
         self.result_timeouts.lock().push(timeout);
-        self.submit(Command::CreateInstance(command).asked_by(caller))
+        self.submit(requester.unwrap_or_default().asks(Command::CreateInstance(command)))
     }
 
     fn activate_jobs(

@@ -6,6 +6,7 @@ mod access;
 mod attacks;
 mod calls;
 mod fake;
+mod idempotency;
 mod jobs;
 mod methods;
 mod tenants;

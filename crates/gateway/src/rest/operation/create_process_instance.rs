@@ -1,6 +1,6 @@
 //! `POST /v2/process-instances`: creates an instance, and waits for its end if asked.
 
-use broker_api::Answer;
+use broker_api::{Answer, Requester};
 use protocol::{Command, CreateInstance, DefinitionRef, Document, InstanceCreated, Name, Response};
 
 use super::{Call, unexpected};
@@ -27,8 +27,10 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let answer = if call.fields.flag("awaitCompletion") {
         let timeout =
             wait_of(call.fields.integer("requestTimeout")).unwrap_or(call.gateway.options.await_timeout);
+        let idempotency = call.idempotency(&Command::CreateInstance(command.clone()));
+        let requester = Requester { caller: call.caller().await?, idempotency };
         let answer = call.gateway.broker.create_with_result(
-            call.caller().await?,
+            Some(requester),
             command,
             call.fields.names("fetchVariables"),
             timeout,

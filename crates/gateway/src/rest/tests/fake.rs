@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use broker_api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    Positions, Recorded, SubmitError, Timing, Topology,
+    Positions, Recorded, Requester, SubmitError, Timing, Topology,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, BatchOperationCreated, BatchOperationType, Caller, ClusterVariableView, Command,
-    CreateInstance, DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess,
-    DeployedRequirements, DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord,
-    EvaluatedOutputRecord, GlobalListenerCommand, Grants, IdentityQuery, IdentityReply, InstanceCreated,
-    JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection,
-    RejectionType, Response,
+    ActivatedJob, BatchOperationCreated, BatchOperationType, ClusterVariableView, Command, CreateInstance,
+    DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements,
+    DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
+    GlobalListenerCommand, Grants, IdentityQuery, IdentityReply, InstanceCreated, JobKind,
+    JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection, RejectionType,
+    Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -259,7 +259,7 @@ impl Broker for FakeBroker {
 
     fn create_with_result(
         &self,
-        caller: Option<Caller>,
+        requester: Option<Requester>,
         command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,
@@ -268,7 +268,7 @@ impl Broker for FakeBroker {
         let instance = instance(&command);
         let variables = command.variables.clone();
         let answer = self
-            .answer(Command::CreateInstance(command).asked_by(caller))
+            .answer(requester.unwrap_or_default().asks(Command::CreateInstance(command)))
             .map(|answer| Answer { response: Response::InstanceCompleted { instance, variables }, ..answer });
         std::future::ready(answer).boxed()
     }

@@ -11,6 +11,7 @@ mod fake;
 mod fake_storage;
 mod hostile_filters;
 mod http;
+mod idempotency;
 mod identity;
 mod migration;
 mod modification;
