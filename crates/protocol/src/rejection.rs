@@ -31,7 +31,7 @@ pub enum RejectionType {
     /// Its idempotency key is that of another command.
     #[n(7)]
     IdempotencyKeyReused,
-    /// What it needs is used up for now.
+    /// The room that it needs is used up for now.
     #[n(8)]
     ResourceExhausted,
 }

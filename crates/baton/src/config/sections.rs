@@ -11,12 +11,9 @@ use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::value::{
-    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, DocumentStoreKind, EntityTypes,
+    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, DAY, DocumentStoreKind, EntityTypes,
     Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
-
-/// The longest time that makes sense anywhere.
-const DAY: Duration = s(86_400);
 
 sections! {
     /// The data directory and the free space that it leaves on its disk.
@@ -33,8 +30,7 @@ sections! {
 
     /// Connections of all ports.
     "connections" connections: ConnectionsSection {
-        /// Connections from one address (of IPv6: one network) to one port. Behind a proxy all clients have its
-        /// address.
+        /// Connections from one address (of IPv6: one network) to one port. A proxy is one address.
         max_per_address: usize = 2048, [1, 1_000_000];
         /// Time limit for the TLS handshake and the HTTP/2 preface, or for the head of an HTTP/1.1 request.
         head_timeout: Duration = s(10), [ms(100), s(3600)];
@@ -336,8 +332,7 @@ sections! {
         /// The longest time until an exporter writes what it took. A search does not wait for it: it makes the
         /// exporter write. Longer ones cost less, since what begins and ends in between is written once.
         flush_interval: Duration = s(1), [ms(10), s(60)];
-        /// Refusals after which a record is parked, while the target accepts others. 0: never; the exporter then
-        /// stops at the record.
+        /// Refusals after which a record is parked, while the target accepts others. 0: the exporter stops there.
         park_after: u32 = 5, [0, 1000];
     }
 
@@ -496,8 +491,7 @@ sections! {
 
     /// Usage metrics in secondary storage: process instances, decisions, assignees.
     "usage_metrics" usage_metrics: UsageMetrics {
-        /// Interval of the counts: one row for each tenant. A query for a period counts the intervals that begin in
-        /// it, each as a whole.
+        /// Interval of the counts: one row for each tenant. A query counts whole intervals that begin in its period.
         interval: Duration = s(300), [s(1), DAY];
     }
 
@@ -521,16 +515,13 @@ sections! {
         /// Bytes of memory of all values, stored or not, that the expressions and decisions of one step or of an
         /// evaluation outside of instances make. Beyond them, the step ends in an incident.
         max_evaluation_bytes: Size = Size::mib(32), [Size(256 << 10), Size::mib(1024)];
-        /// Bytes of one variable as JSON. A request with a larger one is refused; an expression with a larger
-        /// result ends in an incident.
+        /// Bytes of one variable as JSON. A larger one in a request is refused; of an expression it is an incident.
         max_variable_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
         /// Bytes of an output collection, and of the items of a multi-instance activity that an expression makes.
         max_collection_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
-        /// Bytes of the variables of a process instance that have 1 KiB or more each. An element that exceeds them
-        /// ends in an incident.
+        /// Bytes of the variables of an instance that have 1 KiB or more each. Beyond them is an incident.
         max_instance_variable_bytes: Size = Size::mib(32), [Size(64 << 10), Size::mib(4096)];
-        /// Approximate bytes of the records of one command. The rest of the command continues later, behind other
-        /// commands.
+        /// Approximate bytes of the records of one command. The rest of it continues later, behind other commands.
         max_record_bytes_per_command: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
         /// Nesting of the elements of a BPMN file.
         max_bpmn_depth: usize = 128, [16, 1000];
@@ -554,8 +545,7 @@ sections! {
         keep: Duration = s(600), [s(1), DAY];
         /// Keys that are kept. Beyond them, requests with new keys are refused.
         max_keys: u64 = 5_000_000, [1000, 1_000_000_000];
-        /// Approximate bytes of the keys that are kept, with their answers. Beyond them, requests with new keys are
-        /// refused, and an answer that is too large for what is left is not kept.
+        /// Approximate bytes of keys and answers that are kept. Beyond them, requests with new keys are refused.
         max_bytes: Size = Size::mib(1024), [Size::mib(1), Size::mib(1 << 20)];
     }
 
@@ -628,8 +618,7 @@ sections! {
         region: Option<Text> = None;
         /// URL of a store that is not Amazon's.
         endpoint: Option<Text> = None;
-        /// Access key ID. By default from AWS_ACCESS_KEY_ID and related variables, a web identity, the container or
-        /// the machine.
+        /// Access key ID. By default from AWS_ACCESS_KEY_ID and the like, a web identity, container or machine.
         access_key_id: Option<Text> = None;
         /// The secret of that key.
         secret_access_key: Secret = Secret::default();

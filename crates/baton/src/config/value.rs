@@ -11,6 +11,9 @@ pub(super) const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
+/// The longest time that makes sense anywhere.
+pub(super) const DAY: Duration = s(86_400);
+
 pub(super) const fn s(count: u64) -> Duration {
     Duration::from_secs(count)
 }

@@ -50,7 +50,7 @@ pub struct KeyedTotals {
 pub struct KeptAnswer(#[n(0)] ByteVec);
 
 #[derive(Encode, Decode)]
-enum Answer {
+enum Kept {
     #[n(0)]
     Accepted(#[n(0)] Response),
     #[n(1)]
@@ -60,8 +60,8 @@ enum Answer {
 impl KeptAnswer {
     pub fn of(outcome: &Outcome) -> Self {
         let answer = match outcome {
-            Ok(response) => Answer::Accepted(response.clone()),
-            Err(rejection) => Answer::Rejected(rejection.clone()),
+            Ok(response) => Kept::Accepted(response.clone()),
+            Err(rejection) => Kept::Rejected(rejection.clone()),
         };
         Self(minicbor::to_vec(answer).expect("encoding to memory does not fail").into())
     }
@@ -69,8 +69,8 @@ impl KeptAnswer {
     pub fn outcome(&self) -> Result<Outcome, StateError> {
         let answer = minicbor::decode(&self.0).map_err(|error| StateError::Decode(error.to_string()))?;
         Ok(match answer {
-            Answer::Accepted(response) => Ok(response),
-            Answer::Rejected(rejection) => Err(rejection),
+            Kept::Accepted(response) => Ok(response),
+            Kept::Rejected(rejection) => Err(rejection),
         })
     }
 

@@ -21,8 +21,8 @@ fn usual() -> Harness {
     deployed(IdempotencySettings { keep_ms: KEEP_MS as u64, max_keys: 100, max_bytes: 100_000 })
 }
 
-fn by(key: u64, fingerprint: u64) -> Option<Idempotency> {
-    Some(Idempotency { key: [7, key], fingerprint: [fingerprint, 1] })
+fn by(key: u64, fingerprint: u64) -> Idempotency {
+    Idempotency { key: [7, key], fingerprint: [fingerprint, 1] }
 }
 
 fn creation(variables: &str, waits: Option<u64>) -> Command {
@@ -55,15 +55,15 @@ fn refusal(outcome: Option<Outcome>) -> RejectionType {
 #[test]
 fn a_retry_gets_the_first_answer_and_does_nothing() {
     let mut harness = usual();
-    let first = harness.command(creation("{}", None).once(by(1, 1)));
+    let first = harness.command(creation("{}", None).once(Some(by(1, 1))));
     assert!(matches!(first, Some(Ok(Response::InstanceCreated(_)))), "{first:?}");
     harness.flush_and_reopen();
     let before = harness.content();
-    assert_eq!(harness.command(creation("{}", None).once(by(1, 1))), first);
+    assert_eq!(harness.command(creation("{}", None).once(Some(by(1, 1)))), first);
     assert_eq!(harness.content(), before);
-    assert_ne!(harness.command(creation("{}", None).once(by(2, 1))), first, "another key");
+    assert_ne!(harness.command(creation("{}", None).once(Some(by(2, 1)))), first, "another key");
     assert_eq!(
-        refusal(harness.command(creation("{}", None).once(by(1, 2)))),
+        refusal(harness.command(creation("{}", None).once(Some(by(1, 2))))),
         RejectionType::IdempotencyKeyReused
     );
     assert_eq!(instances(&harness), 2);
@@ -74,23 +74,23 @@ fn a_worker_that_did_not_hear_of_its_completion_completes_again() {
     let mut harness = usual();
     harness.command(creation("{}", None));
     let job_key = harness.activate("t", 1)[0].key;
-    let first = harness.command(complete(job_key).once(by(1, 1)));
+    let first = harness.command(complete(job_key).once(Some(by(1, 1))));
     assert_eq!(first, Some(Ok(Response::Done)));
-    assert_eq!(harness.command(complete(job_key).once(by(1, 1))), first);
-    let other = harness.command(complete(job_key).once(by(2, 1)));
+    assert_eq!(harness.command(complete(job_key).once(Some(by(1, 1)))), first);
+    let other = harness.command(complete(job_key).once(Some(by(2, 1))));
     assert_eq!(refusal(other.clone()), RejectionType::NotFound);
-    assert_eq!(harness.command(complete(job_key).once(by(2, 1))), other, "a refusal is an answer");
+    assert_eq!(harness.command(complete(job_key).once(Some(by(2, 1)))), other, "a refusal is an answer");
 }
 
 #[test]
 fn keys_are_forgotten_when_their_time_is_over() {
     let mut harness = usual();
-    let first = harness.command(creation("{}", None).once(by(1, 1)));
+    let first = harness.command(creation("{}", None).once(Some(by(1, 1))));
     harness.advance(KEEP_MS - 1);
-    assert_eq!(harness.command(creation("{}", None).once(by(1, 1))), first);
+    assert_eq!(harness.command(creation("{}", None).once(Some(by(1, 1)))), first);
     harness.advance(1);
     assert!(is_clean(&harness));
-    assert_ne!(harness.command(creation("{}", None).once(by(1, 1))), first);
+    assert_ne!(harness.command(creation("{}", None).once(Some(by(1, 1)))), first);
     assert_eq!(instances(&harness), 2);
 }
 
@@ -98,19 +98,19 @@ fn keys_are_forgotten_when_their_time_is_over() {
 #[test]
 fn the_time_of_keys_is_that_of_the_log() {
     let mut harness = usual();
-    let first = harness.command(creation("{}", None).once(by(1, 1)));
+    let first = harness.command(creation("{}", None).once(Some(by(1, 1))));
     harness.command(Command::Clock(protocol::Clock::Add { offset_ms: 10 * KEEP_MS }));
-    assert_eq!(harness.command(creation("{}", None).once(by(1, 1))), first);
+    assert_eq!(harness.command(creation("{}", None).once(Some(by(1, 1)))), first);
 }
 
 #[test]
 fn retries_of_a_creation_that_waits_wait_for_the_same_result() {
     let mut harness = usual();
-    assert_eq!(harness.command(creation("{}", Some(11)).once(by(1, 1))), None);
+    assert_eq!(harness.command(creation("{}", Some(11)).once(Some(by(1, 1)))), None);
     harness.flush_and_reopen();
-    assert_eq!(harness.command(creation("{}", Some(12)).once(by(1, 1))), None);
+    assert_eq!(harness.command(creation("{}", Some(12)).once(Some(by(1, 1)))), None);
     assert_eq!(
-        refusal(harness.command(creation("{}", Some(13)).once(by(1, 2)))),
+        refusal(harness.command(creation("{}", Some(13)).once(Some(by(1, 2))))),
         RejectionType::IdempotencyKeyReused
     );
     assert_eq!(instances(&harness), 1);
@@ -122,7 +122,11 @@ fn retries_of_a_creation_that_waits_wait_for_the_same_result() {
     let [(11, first), (12, second)] = &late[..] else { panic!("{late:?}") };
     assert!(matches!(first, Ok(Response::InstanceCompleted { .. })), "{first:?}");
     assert_eq!(first, second);
-    assert_eq!(harness.command(creation("{}", Some(14)).once(by(1, 1))).as_ref(), Some(first), "at once");
+    assert_eq!(
+        harness.command(creation("{}", Some(14)).once(Some(by(1, 1)))).as_ref(),
+        Some(first),
+        "at once"
+    );
     harness.advance(KEEP_MS);
     assert!(is_clean(&harness));
 }
@@ -131,7 +135,7 @@ fn retries_of_a_creation_that_waits_wait_for_the_same_result() {
 fn of_many_requests_that_wait_the_latest_are_answered() {
     let mut harness = usual();
     for number in 1..=20 {
-        assert_eq!(harness.command(creation("{}", Some(number)).once(by(1, 1))), None);
+        assert_eq!(harness.command(creation("{}", Some(number)).once(Some(by(1, 1)))), None);
     }
     assert_eq!(harness.engine().tables().keyed_requests.len().unwrap(), 8);
     let job_key = harness.activate("t", 1)[0].key;
@@ -146,7 +150,7 @@ fn of_many_requests_that_wait_the_latest_are_answered() {
 #[test]
 fn a_result_that_comes_after_its_time_is_of_no_matter() {
     let mut harness = usual();
-    assert_eq!(harness.command(creation("{}", Some(11)).once(by(1, 1))), None);
+    assert_eq!(harness.command(creation("{}", Some(11)).once(Some(by(1, 1)))), None);
     harness.advance(KEEP_MS);
     assert!(is_clean(&harness));
     let job_key = harness.activate("t", 1)[0].key;
@@ -159,18 +163,18 @@ fn keys_and_bytes_are_bounded() {
     let mut harness =
         deployed(IdempotencySettings { keep_ms: KEEP_MS as u64, max_keys: 10, max_bytes: 100_000 });
     for key in 1..=10 {
-        harness.command(creation("{}", None).once(by(key, 1))).unwrap().unwrap();
+        harness.command(creation("{}", None).once(Some(by(key, 1)))).unwrap().unwrap();
     }
     let before = harness.content();
     assert_eq!(
-        refusal(harness.command(creation("{}", None).once(by(11, 1)))),
+        refusal(harness.command(creation("{}", None).once(Some(by(11, 1))))),
         RejectionType::ResourceExhausted
     );
     assert_eq!(harness.content(), before, "nothing was done");
-    harness.command(creation("{}", None).once(by(10, 1))).unwrap().unwrap();
+    harness.command(creation("{}", None).once(Some(by(10, 1)))).unwrap().unwrap();
     harness.command(creation("{}", None)).unwrap().unwrap();
     harness.advance(KEEP_MS);
-    harness.command(creation("{}", None).once(by(11, 1))).unwrap().unwrap();
+    harness.command(creation("{}", None).once(Some(by(11, 1)))).unwrap().unwrap();
 }
 
 #[test]
@@ -178,13 +182,13 @@ fn an_answer_that_is_too_large_is_not_kept() {
     let mut harness =
         deployed(IdempotencySettings { keep_ms: KEEP_MS as u64, max_keys: 10, max_bytes: 1000 });
     let large = format!(r#"{{"a":"{}"}}"#, "x".repeat(2000));
-    assert_eq!(harness.command(creation(&large, Some(11)).once(by(1, 1))), None);
+    assert_eq!(harness.command(creation(&large, Some(11)).once(Some(by(1, 1)))), None);
     let job_key = harness.activate("t", 1)[0].key;
     let begun = harness.history().len();
     harness.command(complete(job_key));
     let late = harness.history()[begun..].iter().flat_map(|effects| &effects.late_responses).count();
     assert_eq!(late, 1, "the first request gets it");
-    let again = harness.command(creation(&large, Some(12)).once(by(1, 1))).unwrap().unwrap_err();
+    let again = harness.command(creation(&large, Some(12)).once(Some(by(1, 1)))).unwrap().unwrap_err();
     assert_eq!(again.kind, RejectionType::InvalidState);
     assert!(again.reason.contains("was done, but its answer of"), "{}", again.reason);
     assert_eq!(instances(&harness), 0);

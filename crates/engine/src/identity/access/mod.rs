@@ -96,6 +96,11 @@ impl RequiredPermissions {
     pub fn new(tenant_id: Option<Name>, need: Need) -> Self {
         Self { tenant_id, is_new: false, permissions: vec![vec![need]] }
     }
+
+    /// For something that comes to be in a tenant.
+    pub fn to_create(tenant_id: &Name, need: Need) -> Self {
+        Self { is_new: true, ..Self::new(Some(tenant_id.clone()), need) }
+    }
 }
 
 impl CommandContext<'_> {

@@ -28,12 +28,9 @@ impl CommandContext<'_> {
         command: &Command,
         caller: &Caller,
     ) -> Result<Option<RequiredPermissions>, Failure> {
-        let new = |tenant_id: &Name, need| {
-            let permissions = vec![vec![need]];
-            Ok(Some(RequiredPermissions { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
-        };
+        let new = |tenant_id: &Name, need| Ok(Some(RequiredPermissions::to_create(tenant_id, need)));
         let cluster = |need| Ok(Some(RequiredPermissions::new(None, need)));
-        match command {
+        match command.asked() {
             // Of the leader and of operators.
             Command::Tick
             | Command::Continue { .. }
@@ -43,10 +40,9 @@ impl CommandContext<'_> {
             | Command::Unban { .. }
             | Command::Configure { .. }
             | Command::ActivateVersion { .. }
-            | Command::AddBatchItems(_) => Ok(None),
-            Command::Asked { command, .. } | Command::Idempotent { command, .. } => {
-                self.required_permissions(command, caller)
-            }
+            | Command::AddBatchItems(_)
+            | Command::Asked { .. }
+            | Command::Idempotent { .. } => Ok(None),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
             Command::DeleteResource(delete) => self.demands_of_resource(delete),
             Command::DeleteHistory(delete) => Ok(Some(demands_of_history(delete))),
