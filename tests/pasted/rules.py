@@ -53,6 +53,10 @@ PREPARED = {
         "baton start --data-dir data",
         "baton deploy crates/bench/models/order.bpmn",
     ),
+    "docs/operate.md": (
+        "baton start --data-dir data",
+        "baton deploy crates/bench/models/order.bpmn",
+    ),
 }
 """Commands that a document takes for granted."""
 
