@@ -70,14 +70,14 @@ async fn a_request_that_is_sent_until_it_is_answered_is_done_once() {
         assert!(keys.contains(&created_once(&[cluster.node(broker)], 0).await));
     }
     let node = cluster.node(0);
-    loop {
-        let activation = node.activate_jobs(jobs(50), Some(Duration::from_millis(300))).await.unwrap();
-        if activation.jobs.is_empty() {
-            break;
-        }
+    while jobs_of.len() < keys.len() {
+        let activation =
+            timeout(PATIENCE, node.activate_jobs(jobs(50), Some(PATIENCE))).await.unwrap().unwrap();
         jobs_of.extend(activation.jobs.iter().map(|job| job.process_instance_key));
     }
     assert_eq!(jobs_of, keys);
+    let more = node.activate_jobs(jobs(50), Some(Duration::from_millis(300))).await.unwrap().jobs;
+    assert!(more.is_empty(), "{more:?}");
     drop((node, nodes));
     cluster.stop().await;
 }
