@@ -165,18 +165,26 @@ impl Stream {
 
     /// Begins again after a position, unless its records came already.
     pub fn skip_to(&self, position: u64) {
-        let dropped = {
-            let mut inner = self.lock();
+        self.change_needs(|inner| {
             if position <= inner.last {
-                return;
+                return false;
             }
             inner.last = position;
             let next_ordinal = inner.next_ordinal;
             inner.readers.iter_mut().for_each(|reader| reader.skipped(position, next_ordinal));
-            let dropped = inner.trim();
-            self.assess(&inner);
-            dropped
-        };
+            true
+        });
+    }
+
+    /// Lets go of records that no exporter needs after a change, which tells whether there was one.
+    fn change_needs(&self, change: impl FnOnce(&mut HubState) -> bool) {
+        let mut inner = self.lock();
+        if !change(&mut inner) {
+            return;
+        }
+        let dropped = inner.trim();
+        self.assess(&inner);
+        drop(inner);
         self.work.notify_all();
         self.progress.notify_all();
         drop(dropped);
@@ -512,10 +520,9 @@ impl Stream {
     /// Switches an exporter on or off. Off, nothing is kept for it. On, it begins with what comes from now on, or where
     /// another one is.
     pub fn switch(&self, reader: usize, enabled: bool, like: Option<usize>) {
-        let dropped = {
-            let mut inner = self.lock();
+        self.change_needs(|inner| {
             if inner.readers[reader].enabled == enabled {
-                return;
+                return false;
             }
             if enabled {
                 let from = like.map(|other| &inner.readers[other]).filter(|other| other.enabled);
@@ -527,14 +534,8 @@ impl Stream {
                 inner.readers[reader].enabled = false;
                 inner.readers[reader].failure = None;
             }
-            let dropped = inner.trim();
-            self.assess(&inner);
-            dropped
-        };
-        self.work.notify_all();
-        self.progress.notify_all();
-        drop(dropped);
-        self.remove_acknowledged(&mut self.writer());
+            true
+        });
     }
 
     /// Blocks while an exporter is switched off. Returns whether it is to begin.
