@@ -144,12 +144,12 @@ impl<'a> Call<'a> {
     }
 
     /// The idempotency key of the next command, if the request has one. Forms may be written in several ways, so of
-    /// them the command counts.
-    pub(super) fn idempotency(&self, command: &Command) -> Option<Idempotency> {
+    /// them the command counts, which is encoded only then.
+    pub(super) fn idempotency(&self, encode: impl FnOnce() -> Vec<u8>) -> Option<Idempotency> {
         let key = self.idempotency_key?;
         let spec = self.operation.spec();
         let is_form = spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart);
-        let content = if is_form { Cow::Owned(command.encode()) } else { Cow::Borrowed(&self.body[..]) };
+        let content = if is_form { Cow::Owned(encode()) } else { Cow::Borrowed(&self.body[..]) };
         let parameters = self.parameters.iter().map(|parameter| parameter.as_bytes());
         let request = [spec.id.as_bytes(), self.query.as_bytes(), &content].into_iter().chain(parameters);
         let number = self.commands.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +158,7 @@ impl<'a> Call<'a> {
 
     /// Submits a command; `intent` is its name in refusals.
     pub(super) async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
-        let idempotency = self.idempotency(&command);
+        let idempotency = self.idempotency(|| command.encode());
         let command = command.asked_by(self.caller().await?).once(idempotency);
         let answer =
             self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;

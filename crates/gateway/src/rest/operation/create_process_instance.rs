@@ -27,7 +27,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let answer = if call.fields.flag("awaitCompletion") {
         let timeout =
             wait_of(call.fields.integer("requestTimeout")).unwrap_or(call.gateway.options.await_timeout);
-        let idempotency = call.idempotency(&Command::CreateInstance(command.clone()));
+        let idempotency = call.idempotency(|| Command::CreateInstance(command.clone()).encode());
         let requester = Requester { caller: call.caller().await?, idempotency };
         let answer = call.gateway.broker.create_with_result(
             Some(requester),
