@@ -30,7 +30,7 @@ pub(crate) struct LocalPositions {
 }
 
 impl LocalPositions {
-    /// Those that were noted in a directory, which must exist.
+    /// The positions that were noted in a directory, which must exist.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let path = directory.join("positions.json");
         let noted = match std::fs::read(&path) {

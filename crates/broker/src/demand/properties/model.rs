@@ -350,6 +350,7 @@ impl Model {
             }
             // Room that came at the end of that time is asked for later.
         }
+        // Jobs of streams with short times may go back all the time.
     }
 
     fn assert_served(&self) {
