@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 use protocol::{Batch, ENGINE_VERSION, FIRST_PARTITION};
 use replication::{Payload, ProposeError};
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use transport::{
-    BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, Reply, Served, TransportOptions, serve,
+    Attachment, BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, Reply, Served, TransportOptions,
+    serve,
 };
 
 use crate::bootstrap::Vote;
@@ -47,8 +47,8 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Replica {
     /// Peer addresses of all brokers, `host:port`, by their numbers; this one's, too.
     pub brokers: BTreeMap<u32, String>,
-    /// The port that other brokers connect to.
-    pub listener: TcpListener,
+    /// The way to the others, and the port that they connect to.
+    pub attachment: Attachment,
 }
 
 /// The fate of an entry that was handed to the leader.
@@ -102,12 +102,11 @@ impl Links {
             life: identity.life,
             engine_versions: (ENGINE_VERSION, ENGINE_VERSION),
         };
-        let options = TransportOptions::default();
         let groups = ReplicaGroups::new(scratch.to_owned());
         let copies = Arc::new(StoreCopies::new(scratch));
         let node = Arc::new(OnceLock::new());
         let stop = CancellationToken::new();
-        let Replica { brokers, listener } = replica;
+        let Replica { brokers, attachment: Attachment { network, listener } } = replica;
         let service = Arc::new(BrokerService {
             groups: groups.clone(),
             copies: Arc::clone(&copies),
@@ -115,6 +114,7 @@ impl Links {
             vote: Arc::clone(vote),
             brokers: brokers.clone(),
         });
+        let options = TransportOptions { network, ..TransportOptions::default() };
         let served = Arc::new(Served::default());
         tokio::spawn(serve(listener, identity.clone(), service, options.clone(), served, stop.clone()));
         let others = brokers.iter().filter(|(broker, _)| **broker != identity.broker);

@@ -10,6 +10,7 @@
 mod call;
 mod frame;
 mod handshake;
+mod network;
 mod peer;
 mod serve;
 mod writer;
@@ -19,12 +20,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 pub use call::{CallError, Parts};
 pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
 pub use handshake::{BrokerIdentity, PROTOCOL_VERSION, Refusal};
+pub use network::{Attachment, Duplex, Listener, Network, Opening, Tcp};
 pub use peer::{Peer, PeerStatus, Pieces, pieces};
 pub use serve::{Served, serve};
 
@@ -64,6 +65,8 @@ pub struct TransportOptions {
     pub acceptor: Option<TlsAcceptor>,
     /// The same for connections that go.
     pub connector: Option<TlsConnector>,
+    /// Leads to other brokers.
+    pub network: Arc<dyn Network>,
 }
 
 impl Default for TransportOptions {
@@ -77,14 +80,10 @@ impl Default for TransportOptions {
             silence: Duration::from_secs(8),
             acceptor: None,
             connector: None,
+            network: Arc::new(Tcp),
         }
     }
 }
-
-/// A connection, with TLS or without.
-trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
 /// Something that many tasks look at.
 type Shared<T> = Arc<parking_lot::Mutex<T>>;

@@ -11,7 +11,6 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use rustls::pki_types::ServerName;
 use tokio::io::AsyncRead;
-use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -277,11 +276,10 @@ impl Keeper {
 
     async fn open(&self) -> Result<(Box<dyn Duplex>, Agreed), HandshakeError> {
         let late = |_| io::Error::from(io::ErrorKind::TimedOut);
-        let connecting = timeout(CONNECT_TIMEOUT, TcpStream::connect(&self.address));
+        let connecting = timeout(CONNECT_TIMEOUT, self.options.network.connect(&self.address));
         let stream = connecting.await.map_err(late)??;
-        stream.set_nodelay(true)?;
         let mut stream: Box<dyn Duplex> = match &self.options.connector {
-            None => Box::new(stream),
+            None => stream,
             Some(connector) => {
                 let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());

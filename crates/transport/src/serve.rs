@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::io::AsyncRead;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -16,7 +15,7 @@ use crate::call::{PartSender, Partial, Parts};
 use crate::frame::{Frame, FrameKind, Lane};
 use crate::handshake::{Agreed, BrokerIdentity, HANDSHAKE_TIMEOUT, HandshakeError, Refusal, accept};
 use crate::writer::{Outgoing, queues};
-use crate::{Duplex, PeerService, Shared, TransportOptions};
+use crate::{Duplex, Listener, PeerService, Shared, TransportOptions};
 
 /// Calls of a connection that are worked on at once.
 const CALLS_MAX: usize = 4096;
@@ -73,7 +72,7 @@ impl Served {
 
 /// Serves other brokers until `stop`.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Listener,
     identity: BrokerIdentity,
     service: Arc<dyn PeerService>,
     options: TransportOptions,
@@ -88,7 +87,7 @@ pub async fn serve(
             () = stop.cancelled() => return,
         };
         // Without room, the connection is closed; a broker tries again.
-        let Ok((stream, _)) = accepted else {
+        let Ok(stream) = accepted else {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             continue;
         };
@@ -131,12 +130,11 @@ struct Requests {
 impl Door {
     async fn enter(
         &self,
-        stream: TcpStream,
+        stream: Box<dyn Duplex>,
         stop: &CancellationToken,
     ) -> Result<(Box<dyn Duplex>, Agreed), HandshakeError> {
-        stream.set_nodelay(true)?;
         let mut stream: Box<dyn Duplex> = match &self.options.acceptor {
-            None => Box::new(stream),
+            None => stream,
             Some(acceptor) => {
                 let accepted = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await;
                 Box::new(accepted.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??)

@@ -32,7 +32,7 @@ fn dead(slow: &SlowBatch) -> Component {
 /// The part that a broker takes in its cluster, if it is not alone.
 pub(super) fn replica(config: &Config, listener: Option<TcpListener>) -> Option<broker::Replica> {
     let brokers = config.brokers().cloned();
-    brokers.zip(listener).map(|(brokers, listener)| broker::Replica { brokers, listener })
+    brokers.zip(listener).map(|(brokers, listener)| broker::Replica { brokers, attachment: listener.into() })
 }
 
 /// A running broker.

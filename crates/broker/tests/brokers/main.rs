@@ -47,7 +47,7 @@ impl Cluster {
         let mut cluster = Self { addresses, directories, nodes: BTreeMap::new() };
         // All at once: a cluster begins when all are there.
         let starting = listeners.into_iter().map(|(broker, listener)| {
-            let replica = Replica { brokers: cluster.addresses.clone(), listener };
+            let replica = Replica { brokers: cluster.addresses.clone(), attachment: listener.into() };
             let options = cluster.options(broker);
             async move { (broker, Box::pin(Node::start_replica(options, replica)).await.unwrap()) }
         });
@@ -71,7 +71,7 @@ impl Cluster {
         loop {
             let error = match TcpListener::bind(&self.addresses[&broker]).await {
                 Ok(listener) => {
-                    let replica = Replica { brokers: self.addresses.clone(), listener };
+                    let replica = Replica { brokers: self.addresses.clone(), attachment: listener.into() };
                     match Box::pin(Node::start_replica(self.options(broker), replica)).await {
                         Ok(node) => {
                             self.nodes.insert(broker, node);
@@ -384,7 +384,7 @@ async fn a_broker_that_lost_its_data_does_not_vote_as_its_former_self() {
             look().await;
             continue;
         };
-        let replica = Replica { brokers: cluster.addresses.clone(), listener };
+        let replica = Replica { brokers: cluster.addresses.clone(), attachment: listener.into() };
         let Err(error) = Box::pin(Node::start_replica(cluster.options(lost), replica)).await else {
             panic!("it takes part");
         };
