@@ -1,0 +1,159 @@
+//! One life of a broker: its threads, its disk, and the way to it for clients.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use broker::{Node, Options, Replica};
+use futures::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::disk::{self, DiskFaults};
+use crate::exclusive::Exclusive;
+use crate::network::SimulatedNetwork;
+use crate::scheduler::{self, Host};
+
+/// Requests of clients that are on their way to a broker.
+const REQUESTS: usize = 1024;
+
+type Request = Box<dyn FnOnce(Arc<Node>) -> BoxFuture<'static, ()> + Send>;
+
+/// How a life ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The process is killed: what it wrote is there.
+    Killed,
+    /// The machine loses its power: what it did not sync is lost, in part or whole.
+    PowerLost,
+}
+
+/// A broker that runs.
+pub struct Life {
+    /// Its number in the cluster.
+    pub broker: u32,
+    host: u32,
+    directory: PathBuf,
+    requests: mpsc::Sender<Request>,
+    gone: CancellationToken,
+    failure: Arc<Exclusive<Option<String>>>,
+}
+
+/// The beginning of a life.
+pub struct Beginning<'a> {
+    pub options: Options,
+    pub brokers: &'a [u32],
+    pub network: &'a SimulatedNetwork,
+    pub faults: DiskFaults,
+    pub clock_offset_ms: i64,
+    /// Threads of its runtime; 1 saves time.
+    pub workers: usize,
+}
+
+impl Life {
+    /// Begins a life on the data directory of its options.
+    pub fn begin(beginning: Beginning<'_>) -> Self {
+        let Beginning { options, brokers, network, faults, clock_offset_ms, workers } = beginning;
+        let (broker, directory) = (options.node_id, options.data_dir.clone());
+        let clock_offset_ns = clock_offset_ms * 1_000_000;
+        let host = scheduler::add_host(Host { clock_offset_ns, ..Host::default() });
+        disk::add(host, &directory, faults);
+        let attachment = network.attach(broker);
+        let brokers = brokers.iter().map(|number| (*number, SimulatedNetwork::address(*number))).collect();
+        let replica = Replica { brokers, attachment };
+        let (requests, queue) = mpsc::channel(REQUESTS);
+        let failure = Arc::new(Exclusive::new(None));
+        let failed = Arc::clone(&failure);
+        let run = move || {
+            let mut builder = match workers {
+                1 => tokio::runtime::Builder::new_current_thread(),
+                _ => tokio::runtime::Builder::new_multi_thread(),
+            };
+            let runtime = builder.worker_threads(workers).enable_time().build();
+            let runtime = runtime.expect("a runtime without sockets needs nothing");
+            let error = runtime.block_on(serve(options, replica, queue));
+            failed.with(|failed| *failed = Some(error));
+        };
+        scheduler::next_thread_is_of(host);
+        let thread = std::thread::Builder::new().name(format!("broker-{broker}")).spawn(run);
+        thread.expect("there is room for a thread");
+        Self { broker, host, directory, requests, gone: CancellationToken::new(), failure }
+    }
+
+    /// Why it did not start, or ended by itself.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.with(|failure| failure.clone())
+    }
+
+    /// Has the broker do something. `None` if it ended before it answered.
+    pub fn call<T, F, W>(&self, work: W) -> impl Future<Output = Option<T>> + Send + use<T, F, W>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+        W: FnOnce(Arc<Node>) -> F + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let request: Request = Box::new(move |node| {
+            Box::pin(async move {
+                let mut reply = reply;
+                // A client that has gone away ends its request.
+                tokio::select! {
+                    answer = work(node) => drop(reply.send(answer)),
+                    () = reply.closed() => {}
+                }
+            })
+        });
+        let sent = !self.gone.is_cancelled() && self.requests.try_send(request).is_ok();
+        let gone = self.gone.clone();
+        async move {
+            if !sent {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = gone.cancelled() => None,
+                answer = answer => answer.ok(),
+            }
+        }
+    }
+
+    /// Holds all of its threads up, or lets them go on.
+    pub fn hold_up(&self, is_held_up: bool) {
+        scheduler::change_host(self.host, |host| host.is_held_up = is_held_up);
+    }
+
+    /// Moves its wall clock.
+    pub fn set_clock(&self, offset_ms: i64) {
+        scheduler::change_host(self.host, |host| host.clock_offset_ns = offset_ms * 1_000_000);
+    }
+
+    /// Changes the faults of its disk.
+    pub fn change_disk(&self, change: impl FnOnce(&mut DiskFaults)) {
+        disk::change(self.host, change);
+    }
+
+    /// Ends it, between two instructions of each of its threads. Its files go to another directory: the old ones stay
+    /// open and locked.
+    pub fn end(&self, how: End, network: &SimulatedNetwork, next: &Path) -> std::io::Result<()> {
+        scheduler::change_host(self.host, |host| host.is_dead = true);
+        network.leave(self.broker, how == End::PowerLost);
+        self.gone.cancel();
+        if how == End::PowerLost {
+            disk::lose_power(self.host)?;
+        }
+        disk::copy(&self.directory, next)?;
+        std::fs::remove_dir_all(&self.directory)
+    }
+}
+
+/// Serves clients for ever; returns why it cannot.
+async fn serve(options: Options, replica: Replica, mut requests: mpsc::Receiver<Request>) -> String {
+    let node = match Box::pin(Node::start_replica(options, replica)).await {
+        Ok(node) => node,
+        Err(error) => return error.to_string(),
+    };
+    while let Some(request) = requests.recv().await {
+        tokio::spawn(request(Arc::clone(&node)));
+    }
+    "there are no clients any more".to_owned()
+}

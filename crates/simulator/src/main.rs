@@ -1,0 +1,182 @@
+//! Runs seeds: each in a process of its own, so that nothing of one reaches another.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use simulator::world;
+
+/// A seed takes less than a second or two.
+const LONGEST: Duration = Duration::from_secs(120);
+/// How often processes are looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+#[derive(Parser)]
+#[command(about = "Runs clusters on a simulated clock, network and disk, with the faults of a seed")]
+struct Arguments {
+    /// How many seeds.
+    #[arg(long, default_value_t = 20)]
+    seeds: u64,
+    /// The first of them.
+    #[arg(long, default_value_t = 1)]
+    first: u64,
+    /// Run one seed in this process, and tell about it.
+    #[arg(long)]
+    one: Option<u64>,
+    /// Run so many seeds twice, and compare the orders of all events.
+    #[arg(long, default_value_t = 0)]
+    twice: u64,
+    /// Processes at once.
+    #[arg(long, default_value_t = 2)]
+    at_once: usize,
+    /// Print a line for each seed.
+    #[arg(long)]
+    verbose: bool,
+    /// Directory of the brokers' files; in memory, if there is such a place.
+    #[arg(long)]
+    scratch: Option<PathBuf>,
+}
+
+fn scratch(given: Option<PathBuf>) -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    given.unwrap_or_else(|| if memory.is_dir() { memory } else { std::env::temp_dir() })
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match arguments.one {
+        Some(seed) => one(seed, scratch(arguments.scratch)),
+        None => many(&arguments).unwrap_or_else(|error| {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }),
+    }
+}
+
+fn one(seed: u64, scratch: PathBuf) -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env();
+    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let root = scratch.join(format!("baton-simulation-{}-{seed}", std::process::id()));
+    let (plan, outcome) = world::run(seed, root.clone());
+    // What a failed clean-up leaves behind is small.
+    let _ = std::fs::remove_dir_all(root);
+    if !outcome.violations.is_empty() {
+        eprintln!("{}", outcome.describe(&plan));
+    }
+    println!(
+        "seed {seed}: {} violations, {} faults, {} answers, {} instances, slowest {} ms, {} turns, {} virtual ms, trace {:016x}",
+        outcome.violations.len(),
+        outcome.faults.len(),
+        outcome.answers,
+        outcome.instances,
+        outcome.slowest_ms,
+        outcome.turns,
+        outcome.virtual_ms,
+        outcome.trace,
+    );
+    let code = i32::from(!outcome.violations.is_empty());
+    // Threads of brokers that ended wait for ever.
+    simulator::hooks::exit(code)
+}
+
+/// A seed that runs in another process.
+struct Running {
+    seed: u64,
+    process: Child,
+    output: Receiver<(String, String)>,
+    since: Instant,
+}
+
+fn begin(arguments: &Arguments, seed: u64) -> std::io::Result<Running> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--one", &seed.to_string()]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(scratch) = &arguments.scratch {
+        command.arg("--scratch").arg(scratch);
+    }
+    let mut process = command.spawn()?;
+    let (mut out, mut err) = (process.stdout.take(), process.stderr.take());
+    let (sender, output) = sync_channel(1);
+    std::thread::spawn(move || {
+        let mut texts = (String::new(), String::new());
+        // A process that prints no text has failed, which its code tells.
+        let _ = out.as_mut().map(|out| out.read_to_string(&mut texts.0));
+        let _ = err.as_mut().map(|err| err.read_to_string(&mut texts.1));
+        drop(sender.send(texts));
+    });
+    Ok(Running { seed, process, output, since: Instant::now() })
+}
+
+/// Waits until one has ended; gives its line and whether it kept all promises.
+fn ended(running: &mut Vec<Running>) -> std::io::Result<(u64, String, bool)> {
+    loop {
+        for place in 0..running.len() {
+            let one = &mut running[place];
+            let is_late = one.since.elapsed() > LONGEST;
+            if is_late {
+                one.process.kill()?;
+            }
+            let Some(status) = one.process.try_wait()? else { continue };
+            let one = running.swap_remove(place);
+            let (out, err) = one.output.recv().unwrap_or_default();
+            let passed = status.success();
+            if !passed {
+                println!("{err}");
+            }
+            let line = match out.lines().last() {
+                Some(line) => line.to_owned(),
+                None if is_late => format!("seed {}: no end after {} s", one.seed, LONGEST.as_secs()),
+                None => format!("seed {}: the process ended with {status}", one.seed),
+            };
+            return Ok((one.seed, line, passed));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn many(arguments: &Arguments) -> std::io::Result<ExitCode> {
+    let began = Instant::now();
+    let all = arguments.first..arguments.first + arguments.seeds;
+    let twice = all.clone().take(arguments.twice as usize);
+    let mut seeds = twice.chain(all);
+    let (mut running, mut failed, mut passed) = (Vec::new(), Vec::new(), 0_u64);
+    let mut lines: BTreeMap<u64, String> = BTreeMap::new();
+    let (mut same, mut compared) = (0_u64, 0_u64);
+    loop {
+        while running.len() < arguments.at_once
+            && let Some(seed) = seeds.next()
+        {
+            running.push(begin(arguments, seed)?);
+        }
+        if running.is_empty() {
+            break;
+        }
+        let (seed, line, is_well) = ended(&mut running)?;
+        if is_well {
+            passed += 1;
+        } else {
+            failed.push(seed);
+        }
+        if !is_well || arguments.verbose {
+            println!("{line}");
+        }
+        match lines.insert(seed, line.clone()) {
+            Some(before) if before == line => (same, compared) = (same + 1, compared + 1),
+            Some(before) => {
+                compared += 1;
+                println!("two runs differ:\n  {before}\n  {line}");
+            }
+            None => {}
+        }
+    }
+    failed.sort_unstable();
+    failed.dedup();
+    println!("{same} of {compared} seeds ran twice in the same way");
+    println!("seeds that broke a promise: {failed:?}; {} s", began.elapsed().as_secs());
+    println!("simulation: {passed} passed, {} failed", failed.len() as u64 + (compared - same));
+    Ok(if failed.is_empty() && same == compared { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
