@@ -265,3 +265,27 @@ async fn a_voter_that_missed_too_much_is_sent_a_snapshot() {
     assert_eq!(*cluster.ledgers[&absent].installed.lock(), 1);
     cluster.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_that_restarts_does_not_lead_before_it_is_elected() {
+    let cluster = Cluster::of_three().await;
+    cluster.propose("before").await;
+    let (leader, _) = cluster.leader().await;
+    for (node, _) in cluster.groups() {
+        cluster.unplug(node).await;
+    }
+    // Others may have synced what it had not, so that it must ask them first, in a term of its own.
+    cluster.plug(leader).await;
+    let (_, alone) = cluster.groups().remove(0);
+    assert!(matches!(alone.metrics().role, Role::Follower { .. }), "{:?}", alone.metrics().role);
+    assert!(alone.propose(Payload::new(Bytes::from_static(b"too early"))).await.is_err());
+    for node in [1, 2, 3].into_iter().filter(|node| *node != leader) {
+        cluster.plug(node).await;
+    }
+    cluster.propose("after").await;
+    for ledger in cluster.ledgers.values() {
+        ledger.reaches(2).await;
+        assert_eq!(ledger.texts(), ["before", "after"]);
+    }
+    cluster.stop().await;
+}

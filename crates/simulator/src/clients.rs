@@ -100,8 +100,11 @@ impl Scene {
     /// Asks some broker for a command, once.
     async fn ask(&self, command: Command) -> Asked {
         let life = self.any().await;
+        tracing::debug!("broker {} is asked for {command:?}", life.broker);
         let asked = life.call(move |node| async move { node.submit(command).await });
-        match timeout(PATIENCE, asked).await {
+        let answer = timeout(PATIENCE, asked).await;
+        tracing::debug!("broker {} answers {answer:?}", life.broker);
+        match answer {
             Ok(Some(Ok(answer))) => Asked::Answer(answer.response),
             Ok(Some(Err(SubmitError::Rejected(rejection)))) => {
                 Asked::Refused(rejection.kind, rejection.to_string())
@@ -241,7 +244,10 @@ impl Scene {
             lock(&written).1 += 1;
             let value = lock(&written).1;
             match self.ask_until(variable(ClusterVariableAction::Update, value)).await {
-                Ok(_) => lock(&written).0 = value,
+                Ok(_) => {
+                    tracing::info!("{name} is {value}");
+                    lock(&written).0 = value;
+                }
                 Err((_, reason)) => self.ledger().violated(format!("a variable is refused: {reason}")),
             }
             self.pause().await;
@@ -264,6 +270,7 @@ impl Scene {
                         std::str::from_utf8(view.value.as_bytes()).ok().and_then(|text| text.parse().ok());
                     if !found.is_some_and(|found: u64| (least..=most).contains(&found)) {
                         let broker = life.broker;
+                        tracing::info!("broker {broker} read {found:?} of {name}, not {least} to {most}");
                         self.ledger().violated(format!(
                             "broker {broker} read {found:?} of '{name}', expected {least} to {most}"
                         ));

@@ -8,7 +8,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use simulator::world;
+use simulator::exclusive::Exclusive;
+use simulator::{scheduler, world};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 
 /// A seed takes less than a second or two.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -33,6 +36,9 @@ struct Arguments {
     /// Processes at once.
     #[arg(long, default_value_t = 2)]
     at_once: usize,
+    /// With `--one`: print the log, in the time of the simulation.
+    #[arg(long)]
+    log: bool,
     /// Print a line for each seed.
     #[arg(long)]
     verbose: bool,
@@ -49,7 +55,7 @@ fn scratch(given: Option<PathBuf>) -> PathBuf {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.one {
-        Some(seed) => one(seed, scratch(arguments.scratch)),
+        Some(seed) => one(seed, arguments.log, scratch(arguments.scratch)),
         None => many(&arguments).unwrap_or_else(|error| {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -57,14 +63,49 @@ fn main() -> ExitCode {
     }
 }
 
-fn one(seed: u64, scratch: PathBuf) -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env();
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("off"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+/// What is logged.
+const LOGGED: &str = "off,simulator=debug,broker=info,replication=info,transport=info";
+
+/// Lines of the log.
+static LINES: Exclusive<Vec<u8>> = Exclusive::new(Vec::new());
+
+struct Log;
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if scheduler::is_simulated() {
+            LINES.with(|lines| lines.extend_from_slice(bytes));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+struct VirtualTime;
+
+impl FormatTime for VirtualTime {
+    fn format_time(&self, text: &mut Writer<'_>) -> std::fmt::Result {
+        let host = if scheduler::is_simulated() { scheduler::host() } else { 0 };
+        let now_us = if scheduler::is_simulated() { scheduler::now_ns() / 1_000 } else { 0 };
+        write!(text, "{now_us:>10} us host {host}")
+    }
+}
+
+fn one(seed: u64, log_is_shown: bool, scratch: PathBuf) -> ExitCode {
+    // Always made, so that a run whose log is looked at is the same run.
+    let filter = tracing_subscriber::EnvFilter::new(LOGGED);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log).with_ansi(false);
+    log.with_timer(VirtualTime).init();
     let root = scratch.join(format!("baton-simulation-{}-{seed}", std::process::id()));
     let (plan, outcome) = world::run(seed, root.clone());
     // What a failed clean-up leaves behind is small.
     let _ = std::fs::remove_dir_all(root);
+    if log_is_shown {
+        eprintln!("{}", LINES.with(|lines| String::from_utf8_lossy(lines).into_owned()));
+    }
     if !outcome.violations.is_empty() {
         eprintln!("{}", outcome.describe(&plan));
     }

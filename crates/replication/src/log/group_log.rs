@@ -465,8 +465,17 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
         Ok(())
     }
 
+    /// The vote, as that of a node that does not lead.
+    ///
+    /// openraft lets a node that led before a restart lead on, in the same term. That is wrong twice: it would serve
+    /// reads before it knows what was committed, and write other entries at the places of those that others had synced
+    /// earlier than itself, and that were lost here. A sole voter has no others.
     async fn read_vote(&mut self) -> Result<Option<Vote>, StorageError> {
-        Ok(self.log.lock().vote)
+        let vote = self.log.lock().vote;
+        let leads_alone = self.log.is_sole_voter(self.node);
+        let as_candidate = |vote: Vote| Vote { committed: vote.committed && leads_alone, ..vote };
+        let is_own = |vote: &Vote| vote.leader_id().voted_for() == Some(self.node);
+        Ok(vote.map(|vote| if is_own(&vote) { as_candidate(vote) } else { vote }))
     }
 
     async fn save_committed(&mut self, committed: Option<LogId>) -> Result<(), StorageError> {
