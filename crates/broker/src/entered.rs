@@ -22,11 +22,13 @@ pub(crate) struct Entered {
     waiting: Mutex<HashMap<u64, Waiting>>,
     /// Term of the last entry that was applied.
     term: watch::Sender<u64>,
+    /// Snapshots that took the place of the state.
+    skips: watch::Sender<u64>,
 }
 
 impl Entered {
     pub fn new(numbers: Numbers) -> Self {
-        Self { numbers, waiting: Mutex::default(), term: watch::channel(0).0 }
+        Self { numbers, waiting: Mutex::default(), term: watch::channel(0).0, skips: watch::channel(0).0 }
     }
 
     /// A number for an entry.
@@ -62,10 +64,46 @@ impl Entered {
         self.term.send_if_modified(|known| std::mem::replace(known, term) != term);
     }
 
+    /// A snapshot takes the place of the state. Entries that were sent may be among those that it stands for, which
+    /// nobody can tell. To be called before an entry after it is applied.
+    pub fn skip(&self) {
+        self.skips.send_modify(|skips| *skips += 1);
+    }
+
+    /// Changes with each snapshot that takes the place of the state.
+    pub fn skips(&self) -> watch::Receiver<u64> {
+        self.skips.subscribe()
+    }
+
     /// Resolves when an entry of a later term was applied. One of this term that was not applied by then is in no log
     /// and will be in none: it would come before.
     pub async fn later_term(&self, term: u64) {
         // The sender lives as long as this.
         let _ = self.term.subscribe().wait_for(|applied| *applied > term).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_snapshot_tells_those_who_wait_before_an_entry_after_it_does() {
+        let entered = Entered::new(Numbers::new(1, 1));
+        let mut skips = entered.skips();
+        assert!(!skips.has_changed().unwrap());
+        entered.skip();
+        entered.has_applied(2);
+        // Both are there: whether the entry was in the snapshot decides.
+        let is_open = tokio::select! {
+            biased;
+            _ = skips.changed() => true,
+            () = entered.later_term(1) => false,
+        };
+        assert!(is_open);
+        assert!(
+            !entered.skips().has_changed().unwrap(),
+            "entries after it are not among those that it stands for"
+        );
     }
 }

@@ -459,6 +459,7 @@ impl StateMachine for PartitionMachine {
             exporting::skip_to(exports, local, engine.position()).map_err(failed)?;
         }
         replacement.put().map_err(failed)?;
+        self.shared.entered.skip();
         // The old state has no file any more: from here on, an error is the end of it.
         let old = std::mem::replace(&mut *self.engine.lock(), engine);
         drop(old);

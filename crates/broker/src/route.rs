@@ -86,10 +86,14 @@ impl Router {
     /// Sends an entry, to one leader after the other, until it cannot be sent again. It may be applied at any time.
     async fn send(&self, proposed: &Arc<Proposed>, deadline: Instant) -> RouteError {
         let mut role = self.group.role();
+        let mut skips = self.shared.entered.skips();
+        let mut is_sent = false;
         loop {
             let now = *role.borrow_and_update();
+            is_sent |= matches!(now, Role::Leader { .. } | Role::Follower { leader: Some(_), .. });
             let sent = tokio::select! {
                 biased;
+                _ = skips.changed(), if is_sent => return RouteError::Open,
                 sent = self.send_once(now, proposed) => sent,
                 // It came too late, if at all.
                 () = self.shared.entered.later_term(term(now)) => Ok(Fate::NotAppended),
@@ -100,6 +104,7 @@ impl Router {
                 Ok(Fate::Full(reason)) => return RouteError::Full(reason),
                 Ok(Fate::Applied | Fate::Open) => tokio::select! {
                     biased;
+                    _ = skips.changed() => return RouteError::Open,
                     () = self.shared.entered.later_term(term(now)) => continue,
                     () = sleep_until(deadline) => return RouteError::Open,
                 },

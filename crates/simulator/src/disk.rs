@@ -47,9 +47,10 @@ struct Disk {
     unsynced: BTreeMap<u64, Vec<Overwritten>>,
 }
 
-/// Bytes before a write.
+/// Bytes before a write, or before another size.
 struct Overwritten {
     path: PathBuf,
+    is_resize: bool,
     offset: u64,
     length: u64,
     bytes: Vec<u8>,
@@ -145,7 +146,7 @@ impl File {
         // SAFETY: the file is open.
         let appends = || unsafe { libc::fcntl(self.number, libc::F_GETFL) } & libc::O_APPEND != 0;
         let offset = offset.unwrap_or_else(|| if appends() { size } else { place() });
-        self.keep(offset, length as u64, size)
+        self.keep(false, offset, length as u64, size)
     }
 
     /// The same for another size.
@@ -154,10 +155,10 @@ impl File {
         if size > before && self.faults().is_full {
             return Err(libc::ENOSPC);
         }
-        self.keep(size.min(before), before.saturating_sub(size), before)
+        self.keep(true, size.min(before), before.saturating_sub(size), before)
     }
 
-    fn keep(&self, offset: u64, length: u64, size: u64) -> Result<(), c_int> {
+    fn keep(&self, is_resize: bool, offset: u64, length: u64, size: u64) -> Result<(), c_int> {
         let known = length.min(size.saturating_sub(offset));
         let mut bytes = vec![0; known as usize];
         let mut read = 0;
@@ -170,7 +171,7 @@ impl File {
             }
         }
         let inode = self.borrowed().metadata().map_err(|_| libc::EIO)?.ino();
-        let overwritten = Overwritten { path: self.path.clone(), offset, length, bytes, size };
+        let overwritten = Overwritten { path: self.path.clone(), is_resize, offset, length, bytes, size };
         with(|disks| {
             let disk = disks.of_hosts.get_mut(&self.host).expect("the host has a disk");
             disk.unsynced.entry(inode).or_default().push(overwritten);
@@ -218,8 +219,14 @@ pub fn lose_power(host: u32) -> io::Result<()> {
         if keeps == 2 {
             continue;
         }
-        for write in writes.into_iter().rev() {
-            undo(&write, keeps == 1, &mut random)?;
+        // Sizes go back in order, whole; bytes in any part.
+        let resized = if keeps == 0 { 0 } else { random.below(writes.len() as u64 + 1) as usize };
+        for (number, write) in writes.into_iter().enumerate().rev() {
+            if !write.is_resize {
+                undo(&write, keeps == 1, &mut random)?;
+            } else if number >= resized {
+                undo(&write, false, &mut random)?;
+            }
         }
     }
     Ok(())

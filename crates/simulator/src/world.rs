@@ -278,7 +278,7 @@ impl World {
                 life.change_disk(|faults| faults.is_full = true);
             }
             (9, Some(life)) => {
-                let offset_ms = *self.random.pick(&[-3_600_000, -2_000, -100, 100, 2_000, 3_600_000]);
+                let offset_ms = *self.random.pick(&[-3_600_000, -2_000, -100, 100, 2_000]);
                 self.say(format!("the clock of broker {broker} jumps by {offset_ms} ms"));
                 self.offsets_ms[broker as usize] = offset_ms;
                 life.set_clock(offset_ms);
