@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openraft::{BasicNode, Config, Raft, ServerState};
+use planted::Bug;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::group_state::{GroupOptions, GroupState, Order, Role, Slot, StartError};
@@ -198,6 +199,8 @@ impl Supervisor {
     /// Tells openraft that the state is safe up to what the machine says, which lets it purge the log that far.
     async fn purge(&self, raft: &Raft<TypeConfig>, upto: u64) {
         let Ok(durable) = self.inner.machine.durable_index().await else { return };
+        let durable = if planted::has(Bug::PurgedTooFar) { u64::MAX } else { durable };
+        let upto = if planted::has(Bug::PurgedTooFar) { u64::MAX } else { upto };
         let upto = upto.min(durable).min(self.inner.machine.progress().applied_index());
         let upto = upto.min(self.not_kept(raft));
         if upto == 0 || self.inner.log.purged().is_some_and(|purged| purged.index >= upto) {

@@ -186,6 +186,7 @@ impl Scene {
             };
             let wait = Some(Duration::from_millis(500));
             let life = self.any().await;
+            let began = Instant::now();
             let asked = life.call(move |node| async move { node.activate_jobs(request, wait).await });
             // A worker that goes away while jobs are on their way has not seen them.
             let Ok(Some(Ok(activation))) = timeout(PATIENCE, asked).await else {
@@ -193,7 +194,7 @@ impl Scene {
                 continue;
             };
             for job in &activation.jobs {
-                self.ledger().activated(job.key, job.deadline_ms, JOB_TIMEOUT_MS);
+                self.ledger().activated(job.key, job.deadline_ms, JOB_TIMEOUT_MS, began);
             }
             for job in activation.jobs {
                 self.complete(job.key, job.process_instance_key).await;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tokio::time::Instant;
+
 /// A job as a worker was given it.
 #[derive(Debug, Clone, Copy)]
 struct Held {
@@ -18,8 +20,8 @@ pub struct Ledger {
     completed: BTreeSet<u64>,
     /// Jobs that were handed out.
     held: BTreeMap<u64, Held>,
-    /// Jobs of which a completion was answered.
-    done: BTreeSet<u64>,
+    /// Jobs of which a completion was answered, and when.
+    done: BTreeMap<u64, Instant>,
     /// How often workers asked for the completion of each job.
     asked: BTreeMap<u64, u64>,
     /// Broken promises.
@@ -53,9 +55,9 @@ impl Ledger {
         }
     }
 
-    /// A worker was given a job.
-    pub fn activated(&mut self, job: u64, deadline_ms: i64, timeout_ms: i64) {
-        if self.done.contains(&job) {
+    /// A worker was given a job that it asked for at some time.
+    pub fn activated(&mut self, job: u64, deadline_ms: i64, timeout_ms: i64, asked: Instant) {
+        if self.done.get(&job).is_some_and(|done| *done < asked) {
             self.violated(format!("job {job} is handed out after it was completed"));
         }
         let since_ms = deadline_ms - timeout_ms;
@@ -77,7 +79,7 @@ impl Ledger {
     /// A completion was answered.
     pub fn completed(&mut self, job: u64, instance: u64) {
         self.answers += 1;
-        self.done.insert(job);
+        self.done.entry(job).or_insert_with(Instant::now);
         self.completed.insert(instance);
     }
 

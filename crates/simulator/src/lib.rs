@@ -6,6 +6,7 @@
 
 #![allow(missing_docs, reason = "names say what is held")]
 
+pub mod archive;
 pub mod clients;
 pub mod disk;
 pub mod exclusive;

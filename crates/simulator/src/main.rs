@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use planted::Bug;
 use simulator::exclusive::Exclusive;
 use simulator::{scheduler, world};
 use tracing_subscriber::fmt::format::Writer;
@@ -33,6 +34,12 @@ struct Arguments {
     /// Run so many seeds twice, and compare the orders of all events.
     #[arg(long, default_value_t = 0)]
     twice: u64,
+    /// Plant this bug.
+    #[arg(long)]
+    planted: Option<String>,
+    /// Plant each bug, and tell which seed finds it.
+    #[arg(long)]
+    find_planted: bool,
     /// Processes at once.
     #[arg(long, default_value_t = 2)]
     at_once: usize,
@@ -55,7 +62,20 @@ fn scratch(given: Option<PathBuf>) -> PathBuf {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match arguments.one {
-        Some(seed) => one(seed, arguments.log, scratch(arguments.scratch)),
+        Some(seed) => {
+            if let Some(name) = &arguments.planted {
+                let Some(bug) = Bug::ALL.into_iter().find(|bug| format!("{bug:?}") == *name) else {
+                    eprintln!("--planted: expected one of {:?}, but it is '{name}'", Bug::ALL);
+                    return ExitCode::FAILURE;
+                };
+                planted::plant(bug);
+            }
+            one(seed, arguments.log, scratch(arguments.scratch))
+        }
+        None if arguments.find_planted => find_planted(&arguments).unwrap_or_else(|error| {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }),
         None => many(&arguments).unwrap_or_else(|error| {
             eprintln!("{error}");
             ExitCode::FAILURE
@@ -133,9 +153,12 @@ struct Running {
     since: Instant,
 }
 
-fn begin(arguments: &Arguments, seed: u64) -> std::io::Result<Running> {
+fn begin(arguments: &Arguments, seed: u64, bug: Option<Bug>) -> std::io::Result<Running> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["--one", &seed.to_string()]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(bug) = bug {
+        command.args(["--planted", &format!("{bug:?}")]);
+    }
     if let Some(scratch) = &arguments.scratch {
         command.arg("--scratch").arg(scratch);
     }
@@ -152,8 +175,60 @@ fn begin(arguments: &Arguments, seed: u64) -> std::io::Result<Running> {
     Ok(Running { seed, process, output, since: Instant::now() })
 }
 
-/// Waits until one has ended; gives its line and whether it kept all promises.
-fn ended(running: &mut Vec<Running>) -> std::io::Result<(u64, String, bool)> {
+/// Plants each bug, and runs seeds until one breaks a promise.
+fn find_planted(arguments: &Arguments) -> std::io::Result<ExitCode> {
+    let mut missed = 0_u64;
+    for bug in Bug::ALL {
+        let mut seeds = arguments.first..arguments.first + arguments.seeds;
+        let (mut running, mut found) = (Vec::new(), None);
+        loop {
+            while found.is_none()
+                && running.len() < arguments.at_once
+                && let Some(seed) = seeds.next()
+            {
+                running.push(begin(arguments, seed, Some(bug))?);
+            }
+            if running.is_empty() {
+                break;
+            }
+            let ended = ended(&mut running)?;
+            if !ended.is_well && found.as_ref().is_none_or(|(seed, _)| *seed > ended.seed) {
+                let promise =
+                    ended.text.lines().find(|line| line.contains("VIOLATED") || line.contains("panicked"));
+                found = Some((ended.seed, promise.unwrap_or(&ended.line).to_owned()));
+            }
+        }
+        match found {
+            Some((seed, promise)) => {
+                let seeds = seed - arguments.first + 1;
+                println!(
+                    "{:<22} {seeds:>4} seeds  {}",
+                    format!("{bug:?}"),
+                    promise.chars().take(150).collect::<String>()
+                );
+            }
+            None => {
+                missed += 1;
+                println!("{:<22} not found in {} seeds", format!("{bug:?}"), arguments.seeds);
+            }
+        }
+    }
+    println!("planted: {} passed, {missed} failed", Bug::ALL.len() as u64 - missed);
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A seed that has run.
+struct Ended {
+    seed: u64,
+    line: String,
+    /// Whether it kept all promises.
+    is_well: bool,
+    /// More about it, if it did not.
+    text: String,
+}
+
+/// Waits until one has ended.
+fn ended(running: &mut Vec<Running>) -> std::io::Result<Ended> {
     loop {
         for place in 0..running.len() {
             let one = &mut running[place];
@@ -164,16 +239,12 @@ fn ended(running: &mut Vec<Running>) -> std::io::Result<(u64, String, bool)> {
             let Some(status) = one.process.try_wait()? else { continue };
             let one = running.swap_remove(place);
             let (out, err) = one.output.recv().unwrap_or_default();
-            let passed = status.success();
-            if !passed {
-                println!("{err}");
-            }
             let line = match out.lines().last() {
                 Some(line) => line.to_owned(),
                 None if is_late => format!("seed {}: no end after {} s", one.seed, LONGEST.as_secs()),
                 None => format!("seed {}: the process ended with {status}", one.seed),
             };
-            return Ok((one.seed, line, passed));
+            return Ok(Ended { seed: one.seed, line, is_well: status.success(), text: err });
         }
         std::thread::sleep(LOOK);
     }
@@ -191,16 +262,19 @@ fn many(arguments: &Arguments) -> std::io::Result<ExitCode> {
         while running.len() < arguments.at_once
             && let Some(seed) = seeds.next()
         {
-            running.push(begin(arguments, seed)?);
+            running.push(begin(arguments, seed, None)?);
         }
         if running.is_empty() {
             break;
         }
-        let (seed, line, is_well) = ended(&mut running)?;
+        let Ended { seed, line, is_well, text } = ended(&mut running)?;
         if is_well {
             passed += 1;
         } else {
             failed.push(seed);
+        }
+        if !is_well {
+            println!("{text}");
         }
         if !is_well || arguments.verbose {
             println!("{line}");

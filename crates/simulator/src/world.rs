@@ -8,6 +8,7 @@ use std::time::Duration;
 use broker::Options;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::archive;
 use crate::clients::Scene;
 use crate::disk::{self, DiskFaults};
 use crate::host::{Beginning, End, Life};
@@ -139,6 +140,7 @@ impl World {
         options.state.flush_interval = Duration::from_millis(self.plan.flush_interval_ms);
         options.state.page_cache_bytes = 1 << 20;
         options.state.value_cache_bytes = 1 << 20;
+        options.export.others.push(archive::factory(broker));
         let life = Life::begin(Beginning {
             options,
             brokers: &BROKERS,
@@ -318,7 +320,12 @@ impl World {
                     life.call(|node| async move { node.state_hash().map_err(|error| error.to_string()) });
                 hashes.push(timeout(RECOVERY, asked).await.ok().flatten());
             }
-            if hashes.iter().all(|hash| matches!(hash, Some(Ok(_))) && *hash == hashes[0]) {
+            let archives = BROKERS.map(archive::records);
+            if let Some(Ok((position, _))) = hashes[0]
+                && hashes.iter().all(|hash| *hash == hashes[0])
+                && archives.iter().all(|records| *records == archives[0])
+                && archives[0].last_key_value().is_some_and(|(last, _)| *last <= position)
+            {
                 return Ok(());
             }
             let same_position = |a: &Option<Result<(u64, u64), String>>,
@@ -329,12 +336,27 @@ impl World {
                 let differ =
                     (0..3).any(|one| (0..one).any(|other| same_position(&hashes[one], &hashes[other])));
                 let differ = if differ { "replicas differ" } else { "replicas do not become equal" };
+                if hashes.iter().all(|hash| *hash == hashes[0]) {
+                    return Err(format!("records differ: {}", differences(&archives)));
+                }
                 return Err(format!("{differ}: {hashes:x?}"));
             }
             self.revive();
             sleep(Duration::from_millis(50)).await;
         }
     }
+}
+
+/// The first position at which archives differ, and how far each goes.
+fn differences(archives: &[archive::Records; 3]) -> String {
+    let all: std::collections::BTreeSet<u64> =
+        archives.iter().flat_map(|records| records.keys().copied()).collect();
+    let differ =
+        |position: &&u64| archives.iter().any(|records| records.get(position) != archives[0].get(position));
+    let first = all.iter().find(differ);
+    let lasts = archives.each_ref().map(|records| records.last_key_value().map(|(last, _)| *last));
+    let at_first = first.map(|position| archives.each_ref().map(|records| records.get(position).copied()));
+    format!("first at {first:?}: {at_first:x?}; they go up to {lasts:?}")
 }
 
 /// Runs a seed, in a process of its own.

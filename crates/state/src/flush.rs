@@ -2,6 +2,7 @@
 
 use std::{ops::Bound, sync::Arc};
 
+use planted::Bug;
 use redb::{CursorError, ReadableTable, WriteTransaction};
 
 use crate::{
@@ -186,12 +187,16 @@ impl Flush {
                 written,
             }
         };
-        let transaction = guarded(|| opening.begin_write()).map_err(fail(false))?;
+        let mut transaction = guarded(|| opening.begin_write()).map_err(fail(false))?;
         guarded(move || {
             for table in &self.tables {
                 table.write(&transaction).map_err(RowOrStorage::Row)?;
             }
-            write_applied(&transaction, self.applied_index).map_err(RowOrStorage::Storage)?;
+            if planted::has(Bug::EarlyFlush) {
+                transaction.set_durability(redb::Durability::None).expect("nothing of it is to be durable");
+            }
+            let more = u64::from(planted::has(Bug::AppliedOneMore));
+            write_applied(&transaction, self.applied_index + more).map_err(RowOrStorage::Storage)?;
             transaction.commit().map_err(|error| RowOrStorage::Storage(error.into()))
         })
         .map_err(|error| match error {

@@ -17,6 +17,7 @@ use std::{
     sync::Arc,
 };
 
+use planted::Bug;
 use redb::{
     ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, WriteTransaction,
 };
@@ -84,8 +85,9 @@ impl Snapshot {
             let table =
                 self.transaction.open_table(definition(&table_name(number))).map_err(redb::Error::from)?;
             out.put(&number.to_le_bytes())?;
-            out.put(&table.len()?.to_le_bytes())?;
-            for row in table.iter()? {
+            let lacks = planted::has(Bug::SnapshotLacksRows) && table.len()? > 3;
+            out.put(&(table.len()? - u64::from(lacks)).to_le_bytes())?;
+            for row in table.iter()?.skip(usize::from(lacks)) {
                 let (key, value) = row?;
                 let (key, value) = (key.value(), value.value());
                 if key.len() + value.len() > ROW_BYTES_MAX {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use openraft::storage::{LogFlushed, RaftLogStorage};
 use openraft::{LogState, OptionalSend, RaftLogReader};
+use planted::Bug;
 use tokio::sync::oneshot;
 
 use super::size::LogSize;
@@ -460,7 +461,9 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
 
     async fn save_vote(&mut self, vote: &Vote) -> Result<(), StorageError> {
         let fact = record::encode(&VoteFact::of(vote));
-        self.log.put(vec![(VOTE.to_vec(), Some(fact))], None).await.map_err(writing)?;
+        if !planted::has(Bug::ForgottenVote) {
+            self.log.put(vec![(VOTE.to_vec(), Some(fact))], None).await.map_err(writing)?;
+        }
         self.log.lock().vote = Some(*vote);
         Ok(())
     }
@@ -472,7 +475,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
     /// earlier than itself, and that were lost here. A sole voter has no others.
     async fn read_vote(&mut self) -> Result<Option<Vote>, StorageError> {
         let vote = self.log.lock().vote;
-        let leads_alone = self.log.is_sole_voter(self.node);
+        let leads_alone = self.log.is_sole_voter(self.node) || planted::has(Bug::LeadsOn);
         let as_candidate = |vote: Vote| Vote { committed: vote.committed && leads_alone, ..vote };
         let is_own = |vote: &Vote| vote.leader_id().voted_for() == Some(self.node);
         Ok(vote.map(|vote| if is_own(&vote) { as_candidate(vote) } else { vote }))
@@ -532,10 +535,23 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             self.log.store.write_here(change, Done::Flushed(callback));
             return Ok(());
         }
+        if planted::has(Bug::EarlyAcknowledgement) {
+            callback.log_io_completed(Ok(()));
+            let (done, _) = tokio::sync::oneshot::channel();
+            return self
+                .log
+                .store
+                .send(WriterRequest::Change(change, Done::Reply(done)))
+                .await
+                .map_err(writing);
+        }
         self.log.store.send(WriterRequest::Change(change, Done::Flushed(callback))).await.map_err(writing)
     }
 
     async fn truncate(&mut self, log_id: LogId) -> Result<(), StorageError> {
+        if planted::has(Bug::ForgottenTruncation) {
+            return Ok(());
+        }
         let before = log_id.index.checked_sub(1);
         let previous = match before {
             Some(index) => self.log.log_id_at(index).map_err(reading)?,

@@ -15,6 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use openraft::storage::LogFlushed;
+use planted::Bug;
 use raft_engine::{Command, Engine, LogBatch};
 use tokio::sync::{mpsc, oneshot};
 
@@ -130,21 +131,22 @@ impl LogState {
         };
         let began = Instant::now();
         // raft-engine panics on a few disk errors (syncing the directory); none may take the broker down.
-        let reason = match catch_unwind(AssertUnwindSafe(|| engine.write(batch, true))) {
-            Ok(Ok(bytes)) => match self.disk.failure() {
-                None => {
-                    self.counters.writes.fetch_add(1, Ordering::Relaxed);
-                    self.counters.changes.fetch_add(changes as u64, Ordering::Relaxed);
-                    self.counters.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-                    let elapsed_us = began.elapsed().as_micros() as u64;
-                    self.counters.write_time_us.fetch_add(elapsed_us, Ordering::Relaxed);
-                    return Ok(());
-                }
-                Some(reason) => reason,
-            },
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "the log engine panicked".to_owned(),
-        };
+        let reason =
+            match catch_unwind(AssertUnwindSafe(|| engine.write(batch, !planted::has(Bug::SkippedSync)))) {
+                Ok(Ok(bytes)) => match self.disk.failure() {
+                    None => {
+                        self.counters.writes.fetch_add(1, Ordering::Relaxed);
+                        self.counters.changes.fetch_add(changes as u64, Ordering::Relaxed);
+                        self.counters.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                        let elapsed_us = began.elapsed().as_micros() as u64;
+                        self.counters.write_time_us.fetch_add(elapsed_us, Ordering::Relaxed);
+                        return Ok(());
+                    }
+                    Some(reason) => reason,
+                },
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "the log engine panicked".to_owned(),
+            };
         tracing::error!(reason, dir = %self.dir.display(), "the log cannot be written");
         self.disk.fail(reason.clone());
         Err(LogError::Write(reason))

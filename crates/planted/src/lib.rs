@@ -1,0 +1,91 @@
+//! Bugs that can be planted, for the simulation to find: each stands beside the code that prevents it.
+//!
+//! Without the feature `plantable`, which the simulator alone has, none is planted and none can be.
+
+/// A bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Bug {
+    /// The log tells that it has an entry before the disk has.
+    EarlyAcknowledgement = 1,
+    /// The log does not sync.
+    SkippedSync,
+    /// A vote is not written.
+    ForgottenVote,
+    /// Entries that another leader replaces stay.
+    ForgottenTruncation,
+    /// A node that led before a restart leads on.
+    LeadsOn,
+    /// The log is removed beyond the state that is on disk.
+    PurgedTooFar,
+    /// The state on disk says that it has one entry more than it has.
+    AppliedOneMore,
+    /// The state is said to be on disk before it is.
+    EarlyFlush,
+    /// A snapshot lacks rows.
+    SnapshotLacksRows,
+    /// An entry is done whenever it comes, however late.
+    DoneTwice,
+    /// An entry whose fate is open is sent again at once.
+    SentAgain,
+    /// Entries that a snapshot stands for are taken for ones that came too late.
+    ForgottenSnapshot,
+    /// A read does not ask whether this broker has everything.
+    StaleRead,
+    /// Numbers of requests do not name the broker and its life.
+    MixedAnswers,
+    /// The first answer to an idempotency key is not kept.
+    ForgottenKey,
+    /// The time of the log goes back with the clock.
+    TimeGoesBack,
+    /// A replica computes something from what others do not have.
+    Diverges,
+    /// Records are skipped when an exporter starts again.
+    SkippedRecords,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: [Self; 18] = [
+        Self::EarlyAcknowledgement,
+        Self::SkippedSync,
+        Self::ForgottenVote,
+        Self::ForgottenTruncation,
+        Self::LeadsOn,
+        Self::PurgedTooFar,
+        Self::AppliedOneMore,
+        Self::EarlyFlush,
+        Self::SnapshotLacksRows,
+        Self::DoneTwice,
+        Self::SentAgain,
+        Self::ForgottenSnapshot,
+        Self::StaleRead,
+        Self::MixedAnswers,
+        Self::ForgottenKey,
+        Self::TimeGoesBack,
+        Self::Diverges,
+        Self::SkippedRecords,
+    ];
+}
+
+#[cfg(feature = "plantable")]
+static PLANTED: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0);
+
+/// Plants a bug in this process.
+#[cfg(feature = "plantable")]
+pub fn plant(bug: Bug) {
+    PLANTED.store(bug as u8, std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Whether a bug is planted.
+#[cfg(feature = "plantable")]
+pub fn has(bug: Bug) -> bool {
+    PLANTED.load(std::sync::atomic::Ordering::Relaxed) == bug as u8
+}
+
+/// Whether a bug is planted: never.
+#[cfg(not(feature = "plantable"))]
+#[inline]
+pub const fn has(_: Bug) -> bool {
+    false
+}
