@@ -160,9 +160,9 @@ impl DemandRegistry {
         }
     }
 
-    /// Keeps keys of a batch that failed, to be given back with another.
-    pub fn give_back_again(&self, keys: impl IntoIterator<Item = Key>) {
-        self.lock().yielded.extend(keys);
+    /// Keeps jobs of a batch that failed, to be given back with another.
+    pub fn give_back_again(&self, jobs: impl IntoIterator<Item = (Key, i64)>) {
+        self.lock().yielded.extend(jobs);
     }
 
     /// The engine's clock, as of the last batch. A job whose time was over by then is with somebody else.
@@ -187,8 +187,8 @@ impl DemandRegistry {
         }
     }
 
-    /// Jobs to give back with the next batch.
-    pub fn take_yielded(&self) -> Vec<Key> {
+    /// Jobs to give back with the next batch, each with the time until which its worker had it.
+    pub fn take_yielded(&self) -> Vec<(Key, i64)> {
         let mut state = self.lock();
         if state.yielded.len() <= YIELDED_PER_BATCH_MAX {
             return std::mem::take(&mut state.yielded);

@@ -19,7 +19,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A command that changes nothing.
 pub(crate) fn nothing() -> Command {
-    Command::YieldJobs { job_keys: Vec::new() }
+    Command::YieldJobs { job_keys: Vec::new(), deadlines_ms: None }
 }
 
 impl Node {

@@ -150,9 +150,10 @@ impl Proposer {
             commands.extend(self.next_tick());
             commands.extend(self.next_slice());
         }
-        let job_keys = if is_paused { Vec::new() } else { self.shared.demand.take_yielded() };
-        if !job_keys.is_empty() {
-            commands.push(Command::YieldJobs { job_keys });
+        let yielded = if is_paused { Vec::new() } else { self.shared.demand.take_yielded() };
+        if !yielded.is_empty() {
+            let (job_keys, deadlines_ms) = yielded.into_iter().unzip();
+            commands.push(Command::YieldJobs { job_keys, deadlines_ms: Some(deadlines_ms) });
         }
         // An entry without commands lets the machine begin a flush, or take one over, when nothing else does.
         let look_after_flush = idle
@@ -264,11 +265,13 @@ impl Proposer {
 
     /// Tells everybody who waits that an entry did not get through.
     fn failed(&self, proposed: &Proposed, error: &RouteError) {
-        let keys = proposed.batch.commands.iter().filter_map(|command| match command {
-            Command::YieldJobs { job_keys } => Some(job_keys),
+        let yielded = proposed.batch.commands.iter().filter_map(|command| match command {
+            Command::YieldJobs { job_keys, deadlines_ms: Some(deadlines_ms) } => {
+                Some(job_keys.iter().copied().zip(deadlines_ms.iter().copied()))
+            }
             _ => None,
         });
-        self.shared.demand.give_back_again(keys.flatten().copied());
+        self.shared.demand.give_back_again(yielded.flatten());
         let error = match error {
             RouteError::Refused(error @ ProposeError::TooLarge { .. }) => {
                 SubmitError::TooLarge(format!("Expected to handle the command, but {error}"))

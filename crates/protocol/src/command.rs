@@ -53,6 +53,10 @@ pub enum Command {
     YieldJobs {
         #[n(0)]
         job_keys: Vec<Key>,
+        /// Times until which the worker had them, in the order of the keys: a job that was activated again since is
+        /// with another worker, and stays there. Since version 4 of the engine.
+        #[n(1)]
+        deadlines_ms: Option<Vec<i64>>,
     },
     #[n(9)]
     PublishMessage(#[n(0)] PublishMessage),

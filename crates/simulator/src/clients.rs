@@ -193,6 +193,8 @@ impl Scene {
                 self.pause().await;
                 continue;
             };
+            let keys: Vec<_> = activation.jobs.iter().map(|job| job.key).collect();
+            tracing::debug!("broker {} gives worker {name} the jobs {keys:?}", life.broker);
             for job in &activation.jobs {
                 self.ledger().activated(job.key, job.deadline_ms, JOB_TIMEOUT_MS, began);
             }

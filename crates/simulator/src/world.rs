@@ -234,14 +234,14 @@ impl World {
         let life = self.scene.life(broker);
         match (kind.expect("one of them"), life) {
             (0, Some(_)) => {
-                let all = self.random.one_in(6);
+                let all = self.random.one_in(3);
                 for broker in BROKERS.into_iter().filter(|number| all || *number == broker) {
                     self.say(format!("broker {broker} is killed"));
                     self.end(broker, End::Killed);
                 }
             }
             (1, Some(_)) => {
-                let all = self.random.one_in(4);
+                let all = self.random.one_in(3);
                 for broker in BROKERS.into_iter().filter(|number| all || *number == broker) {
                     self.say(format!("broker {broker} loses its power"));
                     self.end(broker, End::PowerLost);

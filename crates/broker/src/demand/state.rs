@@ -40,7 +40,7 @@ pub(super) struct State {
     /// All groups, in the order of their next turn.
     turns: VecDeque<u64>,
     /// Jobs to give back.
-    pub yielded: Vec<Key>,
+    pub yielded: Vec<(Key, i64)>,
     pub pushed: u64,
     pub push_failed: u64,
     /// Jobs that streams hold by right.
@@ -178,7 +178,7 @@ impl State {
 
     pub fn give_back(&mut self, job: &ActivatedJob, now_ms: i64) {
         if job.deadline_ms > now_ms {
-            self.yielded.push(job.key);
+            self.yielded.push((job.key, job.deadline_ms));
         }
     }
 

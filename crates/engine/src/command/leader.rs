@@ -12,10 +12,19 @@ use crate::entity::JobState;
 
 impl CommandContext<'_> {
     /// Puts jobs back into the queue that never reached their worker.
-    pub(super) fn yield_jobs(&mut self, keys: &[Key]) -> Result<Response, Failure> {
-        for &key in keys {
+    pub(super) fn yield_jobs(
+        &mut self,
+        keys: &[Key],
+        deadlines_ms: Option<&[i64]>,
+    ) -> Result<Response, Failure> {
+        for (number, &key) in keys.iter().enumerate() {
             let Some(job) = self.tables.jobs.get(&key)? else { continue };
             if job.state != JobState::Activated {
+                continue;
+            }
+            // Given back twice, or late: another worker has it by now.
+            let held_until_ms = deadlines_ms.and_then(|deadlines| deadlines.get(number).copied());
+            if held_until_ms.is_some_and(|held_until_ms| held_until_ms != job.due_ms) {
                 continue;
             }
             let mut job = (*job).clone();

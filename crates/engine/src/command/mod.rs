@@ -51,7 +51,9 @@ impl CommandContext<'_> {
             | Command::DeleteResource(_)
             | Command::ClusterVariable(_)
             | Command::EvaluateDecision(_)) => self.perform_definition_command(command)?,
-            Command::YieldJobs { job_keys } => self.yield_jobs(job_keys)?,
+            Command::YieldJobs { job_keys, deadlines_ms } => {
+                self.yield_jobs(job_keys, deadlines_ms.as_deref())?
+            }
             Command::UserTask(command) => return self.change_user_task(command),
             Command::GlobalListener(command) => self.change_global_listener(command)?,
             Command::Identity(command) => self.change_identity(command)?,

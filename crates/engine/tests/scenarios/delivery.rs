@@ -32,7 +32,7 @@ fn ended(harness: &Harness) -> Vec<(Key, JobEnd)> {
 fn jobs_that_a_demand_excepts_are_passed_over_and_go_to_others() {
     let mut harness = with_jobs(5);
     let all: Vec<Key> = keys(&mut harness, 10, &[]);
-    harness.apply(vec![Command::YieldJobs { job_keys: all.clone() }], vec![]);
+    harness.apply(vec![Command::YieldJobs { job_keys: all.clone(), deadlines_ms: None }], vec![]);
     let except = [all[0], all[1], all[3]];
     assert_eq!(keys(&mut harness, 1, &except), [all[2]], "those before it do not fill the demand");
     assert_eq!(keys(&mut harness, 10, &except), [all[4]]);
@@ -40,6 +40,29 @@ fn jobs_that_a_demand_excepts_are_passed_over_and_go_to_others() {
     let unmet = &harness.history().last().unwrap().unmet_subscribers;
     assert_eq!(unmet.len(), 1);
     assert_eq!(keys(&mut harness, 10, &[]), except);
+    harness.verify_replay(1);
+}
+
+#[test]
+fn a_job_is_not_taken_from_the_worker_that_has_it_since() {
+    let mut harness = with_jobs(1);
+    let first = keys(&mut harness, 1, &[]);
+    let deadline_ms = |harness: &Harness| {
+        let delivered = harness.history().iter().rev().flat_map(|effects| &effects.deliveries);
+        delivered.flat_map(|delivery| &delivery.jobs).next().unwrap().deadline_ms
+    };
+    let until_ms = deadline_ms(&harness);
+    let back = |until_ms| Command::YieldJobs { job_keys: first.clone(), deadlines_ms: Some(vec![until_ms]) };
+    harness.command(back(until_ms));
+    // Later, so that the next worker has another time.
+    harness.advance(1_000);
+    assert_eq!(keys(&mut harness, 1, &[]), first);
+    // The same again: an answer got lost, and the broker could not know.
+    harness.command(back(until_ms));
+    assert!(keys(&mut harness, 1, &[]).is_empty());
+    let until_ms = deadline_ms(&harness);
+    harness.command(back(until_ms));
+    assert_eq!(keys(&mut harness, 1, &[]), first);
     harness.verify_replay(1);
 }
 
@@ -64,7 +87,7 @@ fn it_is_told_how_each_job_left_its_worker() {
         error_message: Name::default(),
         variables: Document::empty(),
     }));
-    harness.command(Command::YieldJobs { job_keys: vec![jobs[3]] });
+    harness.command(Command::YieldJobs { job_keys: vec![jobs[3]], deadlines_ms: None });
     harness.advance(600_000);
     // Refused, and so not reported.
     harness.command(complete(jobs[0])).unwrap().unwrap_err();

@@ -391,7 +391,7 @@ impl Run {
                 error_message: Name::default(),
                 variables,
             }),
-            3 => Command::YieldJobs { job_keys: vec![job_key] },
+            3 => Command::YieldJobs { job_keys: vec![job_key], deadlines_ms: None },
             _ => Command::CompleteJob(CompleteJob { job_key, variables, result }),
         };
         self.run(command);

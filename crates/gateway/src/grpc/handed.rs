@@ -65,13 +65,15 @@ impl Drop for Handed {
 /// by then.
 pub(super) fn give_back(broker: &Arc<dyn Broker>, jobs: &[Lent]) {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
-    let job_keys: Vec<_> = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| job.key).collect();
+    let held = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| (job.key, job.deadline_ms));
+    let (job_keys, deadlines_ms): (Vec<_>, Vec<_>) = held.unzip();
     if job_keys.is_empty() {
         return;
     }
     // Should this fail too, the jobs come back by their timeout.
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
         let broker = Arc::clone(broker);
-        runtime.spawn(async move { broker.submit(Command::YieldJobs { job_keys }).await.map(drop) });
+        let command = Command::YieldJobs { job_keys, deadlines_ms: Some(deadlines_ms) };
+        runtime.spawn(async move { broker.submit(command).await.map(drop) });
     }
 }

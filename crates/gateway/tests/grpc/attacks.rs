@@ -226,7 +226,7 @@ async fn an_answer_that_nobody_reads_ends_alone_whatever_the_window() {
         let unread = call(&client, "ActivateJobs", &request).await.unwrap();
         assert_eq!(reason_of_end(unread).await, Some(h2::Reason::ENHANCE_YOUR_CALM), "{window_bytes}");
         assert!(matches!(server.broker.commands().as_slice(),
-            [protocol::Command::YieldJobs { job_keys }] if job_keys == &[1]));
+            [protocol::Command::YieldJobs { job_keys, .. }] if job_keys == &[1]));
         // The connection is as good as before.
         let again = call(&client, "ActivateJobs", &request).await.unwrap();
         assert!(again.is_end_stream() || reason_of_end(again).await.is_none());

@@ -73,7 +73,7 @@ impl FakeBroker {
 
 impl Broker for FakeBroker {
     fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        if let (Command::YieldJobs { job_keys }, Some(sender)) = (&command, &self.yielded) {
+        if let (Command::YieldJobs { job_keys, .. }, Some(sender)) = (&command, &self.yielded) {
             sender.try_send(job_keys.clone()).unwrap();
         }
         self.commands.lock().push(command);

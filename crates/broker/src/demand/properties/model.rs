@@ -284,7 +284,7 @@ impl Model {
             let yielded = self.registry.take_yielded();
             if !yielded.is_empty() {
                 let mut ended = Vec::new();
-                for key in yielded {
+                for (key, _) in yielded {
                     if self.with.remove(&key).is_some() {
                         self.queue.insert(key);
                         ended.push((key, JobEnd::Yielded));

@@ -473,6 +473,7 @@ impl Run {
             }),
             "yield" => Command::YieldJobs {
                 job_keys: line.words[1..].iter().map(|job| nth(&self.transcript.jobs, job)).collect(),
+                deadlines_ms: None,
             },
             other => panic!("no such command: {other}"),
         }
