@@ -377,7 +377,10 @@ impl StateMachine for PartitionMachine {
             return Err(ApplyError::new(reason.clone()));
         }
         let started = Instant::now();
+        // Another term may have begun between the look at the role and the append.
+        let is_late = |batch: &Batch| batch.origin.is_some_and(|origin| origin.term != term);
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
+        let proposed = proposed.filter(|proposed| !is_late(&proposed.batch));
         let mut waited = None;
         let mut effects = Effects::default();
         let mut engine = self.engine.lock();
@@ -405,8 +408,7 @@ impl StateMachine for PartitionMachine {
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let mut batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            let is_late = batch.origin.is_some_and(|origin| origin.term != term);
-            if is_late && !planted::has(Bug::DoneTwice) {
+            if is_late(&batch) && !planted::has(Bug::DoneTwice) {
                 // Its broker knows that it came too late, and has sent it again.
                 batch.commands.clear();
                 batch.demand.clear();

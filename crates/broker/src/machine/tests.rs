@@ -248,6 +248,31 @@ fn an_entry_answers_the_broker_that_asked_and_no_other() {
     assert!(other_polled.try_recv().is_err() && other_awaited.try_recv().is_err());
 }
 
+/// A leader may lose and regain its role while its own entry is on the way into the log.
+#[test]
+fn an_entry_of_another_term_has_no_effect_on_the_broker_that_proposed_it() {
+    let batch = Batch {
+        origin: Some(protocol::BatchOrigin { number: 1, term: 1 }),
+        engine_version: ENGINE_VERSION,
+        timestamp_ms: 1,
+        commands: vec![deploy()],
+        demand: vec![],
+    };
+    let bytes = Bytes::from(batch.encode());
+    let proposed = Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(Vec::new()) };
+    let own = Payload { bytes: bytes.clone(), decoded: Some(Arc::new(proposed)) };
+    let state_after = |term, payload: &Payload| {
+        let mut machine = machine(engine(&Disk::default()), StateOptions::default());
+        machine.apply(1, term, payload).unwrap();
+        let engine = machine.engine.lock();
+        (engine.position(), engine.tables().state_hash().unwrap())
+    };
+    let others = Payload::new(bytes);
+    assert_eq!(state_after(1, &own), state_after(1, &others));
+    assert_eq!(state_after(2, &own), state_after(2, &others), "replicas differ");
+    assert_ne!(state_after(1, &own), state_after(2, &own), "it came too late");
+}
+
 /// A reader of the durable index may read the health next, while the machine takes over a flush: neither waits for
 /// the other.
 #[test]
