@@ -92,6 +92,21 @@ impl TlsFiles {
         config.alpn_protocols = protocols.to_vec();
         Ok(Arc::new(config))
     }
+
+    /// A client with the same certificate, which trusts the authorities for clients.
+    fn client_config(&self, contents: &Contents) -> Result<Arc<ClientConfig>, TlsError> {
+        let (ClientCertificates::Required(path) | ClientCertificates::Optional(path)) =
+            self.clients.as_ref().ok_or_else(|| rejected("there are no authorities for the other side"))?;
+        let chain = certificates(&self.certificate_chain, &contents.chain)?;
+        let key = private_key(&self.private_key, &contents.key)?;
+        let config = ClientConfig::builder_with_provider(crypto())
+            .with_safe_default_protocol_versions()
+            .map_err(rejected)?
+            .with_root_certificates(roots(path, &contents.authorities)?)
+            .with_client_auth_cert(chain, key)
+            .map_err(rejected)?;
+        Ok(Arc::new(config))
+    }
 }
 
 /// Contents of the files.
@@ -114,6 +129,7 @@ impl Contents {
 
 struct Loaded {
     config: Arc<ServerConfig>,
+    client: Option<Arc<ClientConfig>>,
     fingerprint: [u8; 32],
     /// The last error, so that it is logged once.
     trouble: Option<String>,
@@ -123,6 +139,8 @@ struct Loaded {
 pub struct ServerTls {
     files: TlsFiles,
     protocols: Vec<Vec<u8>>,
+    /// Whether this server connects to others of its kind, too.
+    is_mutual: bool,
     loaded: Mutex<Loaded>,
 }
 
@@ -136,11 +154,23 @@ impl ServerTls {
     /// Loads the files. `protocols` are offered to clients in this order, for example `h2` and `http/1.1` (ALPN,
     /// RFC 7301).
     pub fn load(files: TlsFiles, protocols: &[&[u8]]) -> Result<Self, TlsError> {
+        Self::load_as(files, protocols, false)
+    }
+
+    /// Loads the files of a server that connects to others of its kind: with the same certificate, which it requires
+    /// of them, too, and the authorities for clients.
+    pub fn load_mutual(chain: PathBuf, key: PathBuf, authorities: PathBuf) -> Result<Self, TlsError> {
+        let clients = Some(ClientCertificates::Required(authorities));
+        Self::load_as(TlsFiles { certificate_chain: chain, private_key: key, clients }, &[], true)
+    }
+
+    fn load_as(files: TlsFiles, protocols: &[&[u8]], is_mutual: bool) -> Result<Self, TlsError> {
         let protocols: Vec<_> = protocols.iter().map(|name| name.to_vec()).collect();
         let contents = files.read()?;
         let config = files.config(&contents, &protocols)?;
-        let loaded = Loaded { config, fingerprint: contents.fingerprint(), trouble: None };
-        Ok(Self { files, protocols, loaded: Mutex::new(loaded) })
+        let client = is_mutual.then(|| files.client_config(&contents)).transpose()?;
+        let loaded = Loaded { config, client, fingerprint: contents.fingerprint(), trouble: None };
+        Ok(Self { files, protocols, is_mutual, loaded: Mutex::new(loaded) })
     }
 
     /// Accepts a connection with the certificates as they are now: ask for it per connection.
@@ -151,6 +181,11 @@ impl ServerTls {
     /// The configuration as it is now.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.loaded.lock().config)
+    }
+
+    /// The configuration of connections to others of its kind, as it is now; only after [`Self::load_mutual`].
+    pub fn client_config(&self) -> Option<Arc<ClientConfig>> {
+        self.loaded.lock().client.clone()
     }
 
     /// Reads the files again; gives whether they were others than before. Connections that there are go on.
@@ -164,7 +199,8 @@ impl ServerTls {
             return Ok(false);
         }
         let config = self.files.config(&contents, &self.protocols)?;
-        *self.loaded.lock() = Loaded { config, fingerprint, trouble: None };
+        let client = self.is_mutual.then(|| self.files.client_config(&contents)).transpose()?;
+        *self.loaded.lock() = Loaded { config, client, fingerprint, trouble: None };
         Ok(true)
     }
 

@@ -21,6 +21,7 @@ use crate::bootstrap::Vote;
 use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
+use crate::options::PeerOptions;
 use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
 use crate::store_copies::{STORE_COPY, StoreCopies, give};
 
@@ -92,6 +93,7 @@ impl Links {
         identity: &Identity,
         vote: &Arc<Vote>,
         scratch: &Path,
+        options: &PeerOptions,
     ) -> std::io::Result<Self> {
         std::fs::create_dir_all(scratch)?;
         clear(scratch)?;
@@ -114,7 +116,8 @@ impl Links {
             vote: Arc::clone(vote),
             brokers: brokers.clone(),
         });
-        let options = TransportOptions { network, ..TransportOptions::default() };
+        let PeerOptions { certificates, compresses } = options.clone();
+        let options = TransportOptions { network, certificates, compresses, ..TransportOptions::default() };
         let served = Arc::new(Served::default());
         tokio::spawn(serve(listener, identity.clone(), service, options.clone(), served, stop.clone()));
         let others = brokers.iter().filter(|(broker, _)| **broker != identity.broker);

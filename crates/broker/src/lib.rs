@@ -51,6 +51,7 @@ pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlSt
 pub use identity::IdentityError;
 pub use node::{Health, Node, PartitionStatus};
 pub use opening::StartError;
-pub use options::{DiskOptions, IngressOptions, JobOptions, Options, StateOptions};
+pub use options::{DiskOptions, IngressOptions, JobOptions, Options, PeerOptions, StateOptions};
 pub use peers::{ReplicaGroups, ReplicaPeers};
+pub use transport::Certificates;
 pub use write_limit::{ThrottleOptions, WriteLimit, WriteLimitOptions, WriteLimitStatus};

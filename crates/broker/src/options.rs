@@ -62,6 +62,8 @@ pub struct Options {
     /// Bytes of log that are kept at most for other brokers of the cluster that lack them.
     pub log_kept_bytes: u64,
     pub export: export::Options,
+    /// Connections to the other brokers of a cluster.
+    pub peers: PeerOptions,
     /// Looks whether applying a batch takes too long, from before the start on.
     pub apply_watch: ApplyWatch,
     /// The engine stands still when an element of this ID completes. For tests.
@@ -98,10 +100,20 @@ impl Options {
             log: replication::LogOptions::default(),
             log_kept_bytes: replication::GroupOptions::default().log_kept_bytes_max,
             export: export::Options::default(),
+            peers: PeerOptions::default(),
             apply_watch: ApplyWatch::new(APPLY_LIMIT),
             stall_at: None,
         }
     }
+}
+
+/// Connections to the other brokers of a cluster.
+#[derive(Debug, Clone, Default)]
+pub struct PeerOptions {
+    /// TLS with certificates of both sides; without, connections are not encrypted.
+    pub certificates: Option<transport::Certificates>,
+    /// Whether frames are compressed where the other side wants it, too.
+    pub compresses: bool,
 }
 
 /// From commands to log entries.

@@ -121,8 +121,11 @@ impl Frame {
     /// Reads the next frame. The end of the connection between two frames is `None`.
     pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
         let mut head = [0; HEAD_BYTES];
-        if stream.read(&mut head[..1]).await? == 0 {
-            return Ok(None);
+        match stream.read(&mut head[..1]).await {
+            Ok(0) => return Ok(None),
+            // TLS without its farewell, as of a process that ends: checksums tell a frame that was cut.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => drop(read?),
         }
         stream.read_exact(&mut head[1..]).await?;
         let head = Head::parse(&head)?;
@@ -227,6 +230,29 @@ mod tests {
 
     fn read(mut bytes: &[u8]) -> io::Result<Option<Frame>> {
         futures::executor::block_on(Frame::read(&mut bytes))
+    }
+
+    /// A stream that ends as TLS does when the other side says no farewell.
+    struct Cut;
+
+    impl AsyncRead for Cut {
+        fn poll_read(
+            self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+            _: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<io::Result<()>> {
+            std::task::Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()))
+        }
+    }
+
+    #[test]
+    fn an_end_between_frames_is_no_error_without_a_farewell() {
+        assert_eq!(futures::executor::block_on(Frame::read(&mut Cut)).unwrap(), None);
+        let mut bytes = BytesMut::new();
+        Frame::new(FrameKind::Ping, Lane::Consensus, 0, Bytes::new()).encode(false, &mut bytes);
+        let mut cut = tokio::io::AsyncReadExt::chain(&bytes[..20], Cut);
+        let error = futures::executor::block_on(Frame::read(&mut cut)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 
     proptest! {

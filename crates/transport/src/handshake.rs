@@ -135,12 +135,22 @@ pub(crate) struct Agreed {
 pub(crate) enum HandshakeError {
     #[error("the handshake has failed: {0}")]
     Io(#[from] io::Error),
+    /// The other side's certificate is not accepted, or what it says is not TLS.
+    #[error("TLS: {0}")]
+    Tls(io::Error),
     /// The other side refuses.
     #[error("broker {0} refuses this one: {1}")]
     Refused(u32, Refusal),
     /// This side refuses.
     #[error("a broker is refused: {0}")]
     Refuses(Refusal),
+}
+
+impl HandshakeError {
+    /// Tells what TLS finds wrong from connections that break.
+    pub fn of_tls(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::InvalidData { Self::Tls(error) } else { Self::Io(error) }
+    }
 }
 
 async fn write(stream: &mut (impl AsyncWrite + Unpin), message: &impl Encode<()>) -> io::Result<()> {

@@ -8,6 +8,8 @@
 //! This crate does not know what messages mean.
 
 mod call;
+mod certificates;
+mod complaints;
 mod frame;
 mod handshake;
 mod network;
@@ -20,9 +22,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 pub use call::{CallError, Parts};
+pub use certificates::Certificates;
 pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
 pub use handshake::{BrokerIdentity, PROTOCOL_VERSION, Refusal};
 pub use network::{Attachment, Duplex, Listener, Network, Opening, Tcp};
@@ -61,10 +63,8 @@ pub struct TransportOptions {
     pub max_backoff: Duration,
     /// A connection is given up when it brings nothing for so long; the other side speaks every two seconds.
     pub silence: Duration,
-    /// TLS with certificates of both sides, for connections that come.
-    pub acceptor: Option<TlsAcceptor>,
-    /// The same for connections that go.
-    pub connector: Option<TlsConnector>,
+    /// TLS with certificates of both sides; without, connections are not encrypted.
+    pub certificates: Option<Certificates>,
     /// Leads to other brokers.
     pub network: Arc<dyn Network>,
 }
@@ -78,8 +78,7 @@ impl Default for TransportOptions {
             max_handshakes: 32,
             max_backoff: Duration::from_secs(1),
             silence: Duration::from_secs(8),
-            acceptor: None,
-            connector: None,
+            certificates: None,
             network: Arc::new(Tcp),
         }
     }

@@ -278,13 +278,15 @@ impl Keeper {
         let late = |_| io::Error::from(io::ErrorKind::TimedOut);
         let connecting = timeout(CONNECT_TIMEOUT, self.options.network.connect(&self.address));
         let stream = connecting.await.map_err(late)??;
-        let mut stream: Box<dyn Duplex> = match &self.options.connector {
+        let mut stream: Box<dyn Duplex> = match &self.options.certificates {
             None => stream,
-            Some(connector) => {
+            Some(certificates) => {
                 let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
                 let name = name.map_err(|error| invalid(format!("'{host}': {error}")))?;
-                Box::new(timeout(CONNECT_TIMEOUT, connector.connect(name, stream)).await.map_err(late)??)
+                let connecting = certificates.connector().connect(name, stream);
+                let connected = timeout(CONNECT_TIMEOUT, connecting).await.map_err(late)?;
+                Box::new(connected.map_err(HandshakeError::of_tls)?)
             }
         };
         let agreed = connect(&mut stream, &self.identity, self.broker, self.options.compresses).await?;

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{PartSender, Partial, Parts};
+use crate::complaints::Complaints;
 use crate::frame::{Frame, FrameKind, Lane};
 use crate::handshake::{Agreed, BrokerIdentity, HANDSHAKE_TIMEOUT, HandshakeError, Refusal, accept};
 use crate::writer::{Outgoing, queues};
@@ -80,7 +81,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) {
     let handshakes = Arc::new(Semaphore::new(options.max_handshakes));
-    let door = Arc::new(Door { identity, service, options, served });
+    let door = Arc::new(Door { identity, service, options, served, complaints: Complaints::default() });
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -98,9 +99,8 @@ pub async fn serve(
             drop(permit);
             match entered {
                 Ok((stream, agreed)) => door.work(stream, agreed, &stop).await,
-                Err(HandshakeError::Refuses(refusal)) => {
-                    tracing::warn!(reason = %refusal, "a broker is refused");
-                }
+                Err(HandshakeError::Refuses(refusal)) => door.complain(&refusal.to_string()),
+                Err(HandshakeError::Tls(error)) => door.complain(&format!("TLS: {error}")),
                 Err(error) => tracing::debug!(%error, "a connection to the port for brokers is closed"),
             }
             door.served.leave(&stop);
@@ -114,6 +114,7 @@ struct Door {
     service: Arc<dyn PeerService>,
     options: TransportOptions,
     served: Arc<Served>,
+    complaints: Complaints,
 }
 
 /// Requests of a connection.
@@ -128,16 +129,23 @@ struct Requests {
 }
 
 impl Door {
+    fn complain(&self, reason: &str) {
+        if self.complaints.admit(reason) {
+            tracing::warn!(reason, "a broker is refused");
+        }
+    }
+
     async fn enter(
         &self,
         stream: Box<dyn Duplex>,
         stop: &CancellationToken,
     ) -> Result<(Box<dyn Duplex>, Agreed), HandshakeError> {
-        let mut stream: Box<dyn Duplex> = match &self.options.acceptor {
+        let mut stream: Box<dyn Duplex> = match &self.options.certificates {
             None => stream,
-            Some(acceptor) => {
-                let accepted = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await;
-                Box::new(accepted.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??)
+            Some(certificates) => {
+                let accepted = timeout(HANDSHAKE_TIMEOUT, certificates.acceptor().accept(stream)).await;
+                let accepted = accepted.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?;
+                Box::new(accepted.map_err(HandshakeError::of_tls)?)
             }
         };
         let check = |peer: &BrokerIdentity| {

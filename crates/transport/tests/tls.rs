@@ -11,11 +11,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio::net::TcpListener;
-use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tokio_util::sync::CancellationToken;
 use transport::{
-    BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, PeerStatus, Reply, Served, TransportOptions,
-    serve,
+    BrokerIdentity, CallError, Certificates, Lane, Parts, Peer, PeerService, PeerStatus, Reply, Served,
+    TransportOptions, serve,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -56,7 +55,7 @@ impl Authority {
     }
 
     /// Connections that come must have a certificate of this authority.
-    fn acceptor(&self) -> TlsAcceptor {
+    fn server(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(self.roots(), Arc::clone(&provider));
         let (chain, key) = self.certificate();
@@ -65,11 +64,11 @@ impl Authority {
             .unwrap()
             .with_client_cert_verifier(verifier.build().unwrap())
             .with_single_cert(chain, key);
-        Arc::new(config.unwrap()).into()
+        Arc::new(config.unwrap())
     }
 
     /// Trusts this authority, with a certificate of one or without.
-    fn connector(&self, own: Option<&Self>) -> TlsConnector {
+    fn client(&self, own: Option<&Self>) -> Arc<ClientConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -79,7 +78,7 @@ impl Authority {
             Some((chain, key)) => config.with_client_auth_cert(chain, key).unwrap(),
             None => config.with_no_client_auth(),
         };
-        Arc::new(config).into()
+        Arc::new(config)
     }
 }
 
@@ -107,21 +106,31 @@ async fn brokers_with_certificates_of_their_authority_talk_and_others_do_not() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let (stop, served) = (CancellationToken::new(), Arc::new(Served::default()));
-    let options = TransportOptions { acceptor: Some(authority.acceptor()), ..TransportOptions::default() };
+    let certificates = Certificates::new(
+        {
+            let server = authority.server();
+            move || Arc::clone(&server)
+        },
+        || unreachable!("this broker connects to nobody"),
+    );
+    let options = TransportOptions { certificates: Some(certificates), ..TransportOptions::default() };
     tokio::spawn(serve(listener, identity(1), Arc::new(Echo), options, Arc::clone(&served), stop.clone()));
-    let peer = |connector: Option<TlsConnector>| {
-        let options = TransportOptions { connector, ..TransportOptions::default() };
+    let peer = |client: Option<Arc<ClientConfig>>| {
+        let certificates = client.map(|client| {
+            Certificates::new(|| unreachable!("nobody connects to this broker"), move || Arc::clone(&client))
+        });
+        let options = TransportOptions { certificates, ..TransportOptions::default() };
         Peer::new(identity(0), 1, address.clone(), options)
     };
 
-    let friend = peer(Some(authority.connector(Some(&authority))));
+    let friend = peer(Some(authority.client(Some(&authority))));
     assert_eq!(friend.call(Lane::Requests, "hello".into()).await.unwrap(), "hello");
     assert_eq!(served.brokers().len(), 1);
     drop(friend);
 
-    let nobody = peer(Some(authority.connector(None)));
-    let forged = peer(Some(authority.connector(Some(&stranger))));
-    let wary = peer(Some(stranger.connector(Some(&authority))));
+    let nobody = peer(Some(authority.client(None)));
+    let forged = peer(Some(authority.client(Some(&stranger))));
+    let wary = peer(Some(stranger.client(Some(&authority))));
     let plain = peer(None);
     for refused in [&nobody, &forged, &wary, &plain] {
         let reason = down(refused).await;

@@ -1,6 +1,7 @@
 //! The brokers of a cluster.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::value::Setting;
 use super::{Config, StorageKind};
@@ -39,7 +40,36 @@ impl Setting for Brokers {
     }
 }
 
+/// Files of the TLS between brokers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PeerTlsFiles {
+    pub(crate) certificate_chain: PathBuf,
+    pub(crate) private_key: PathBuf,
+    pub(crate) authorities: PathBuf,
+}
+
 impl Config {
+    /// The TLS between brokers: all of its files, or none.
+    pub(crate) fn tls_of_peers(&self) -> Result<Option<PeerTlsFiles>, String> {
+        let section = &self.peers_tls;
+        let files = [
+            ("certificate_chain", &section.certificate_chain),
+            ("private_key", &section.private_key),
+            ("authorities", &section.authorities),
+        ];
+        match files.map(|(_, file)| file.clone()) {
+            [None, None, None] => Ok(None),
+            [Some(certificate_chain), Some(private_key), Some(authorities)] => {
+                Ok(Some(PeerTlsFiles { certificate_chain, private_key, authorities }))
+            }
+            _ => {
+                let missing = files.iter().filter(|(_, file)| file.is_none());
+                let missing: Vec<_> = missing.map(|(key, _)| format!("'peers.tls.{key}'")).collect();
+                Err(format!("'peers.tls' needs {}, too", missing.join(" and ")))
+            }
+        }
+    }
+
     /// Addresses of all brokers, if there are several or this one is told that it is one of a list.
     pub(crate) fn brokers(&self) -> Option<&BTreeMap<u32, String>> {
         Some(&self.cluster.brokers.0).filter(|brokers| !brokers.is_empty())
@@ -47,6 +77,7 @@ impl Config {
 
     pub(super) fn contradictions_of_cluster(&self) -> Vec<String> {
         let mut wrong = Vec::new();
+        wrong.extend(self.tls_of_peers().err());
         let node_id = self.cluster.node_id;
         let Some(brokers) = self.brokers() else {
             if node_id > 0 {
@@ -108,6 +139,14 @@ mod tests {
         );
         let error = refused(&format!("{brokers}secondary_storage:\n  kind: postgres\n"));
         assert!(error.contains("'secondary_storage.kind' must be sqlite or none"), "{error}");
+        let error = refused("peers:\n  tls:\n    private_key: k.pem\n");
+        assert!(error.contains("'peers.tls.certificate_chain' and 'peers.tls.authorities'"), "{error}");
+        assert!(
+            refused("peers: {compression: zip}").contains("expected lz4 or none for 'peers.compression'")
+        );
+        let tls = "peers:\n  tls: {certificate_chain: c.pem, private_key: k.pem, authorities: a.pem}\n";
+        let files = with(tls, &[], &[]).unwrap().tls_of_peers().unwrap().unwrap();
+        assert_eq!(files.authorities, PathBuf::from("a.pem"));
         let config = with(brokers, &[], &[]).unwrap();
         assert_eq!(config.brokers().map(BTreeMap::len), Some(2));
         assert_eq!(Config::default().brokers(), None);

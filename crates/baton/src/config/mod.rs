@@ -31,13 +31,14 @@ mod value;
 use std::ffi::OsString;
 use std::path::Path;
 
+pub(crate) use cluster::PeerTlsFiles;
 pub(crate) use identity::Identities;
 pub use sections::{Config, Tracing};
 pub use source::ConfigError;
 use source::{Entries, Entry, Origin, Problem, did_you_mean};
 pub use text::default_file;
 pub(crate) use value::Setting;
-pub use value::{Algorithm, AuthenticationMethod, LogFormat, Overflow, StorageKind};
+pub use value::{Algorithm, AuthenticationMethod, Compression, LogFormat, Overflow, StorageKind};
 
 /// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file
 /// itself.

@@ -11,8 +11,8 @@ use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::value::{
-    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, DAY, DocumentStoreKind, EntityTypes,
-    Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
+    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, Compression, DAY, DocumentStoreKind,
+    EntityTypes, Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
 
 sections! {
@@ -128,10 +128,26 @@ sections! {
         client_authorities: Option<PathBuf> = None;
     }
 
-    /// The port for the other brokers of the cluster. Do not expose it to anybody else: it has no authentication.
+    /// The port for the other brokers of the cluster. Do not expose it to anybody else: without peers.tls it has no
+    /// authentication.
     "peers" peers: PeerPort {
         /// Address and port to listen on; open only with cluster.brokers.
         listen: ListenAddress = ListenAddress::any(26502);
+        /// Compression of what brokers send each other: lz4 or none. A connection is compressed if both want it.
+        compression: Compression = Compression::None;
+    }
+
+    /// TLS between the brokers of the cluster: each shows its certificate to the other. All brokers have it, or none. The
+    /// files are read again when they change.
+    "peers.tls" peers_tls: PeersTls {
+        /// PEM file with this broker's certificate chain, its own first, valid for its host in cluster.brokers, and for
+        /// servers and clients. Without it connections are not encrypted.
+        certificate_chain: Option<PathBuf> = None;
+        /// PEM file with the private key.
+        private_key: Option<PathBuf> = None;
+        /// PEM file with the authorities that sign the certificates of brokers. A certificate of theirs is all that it
+        /// takes to be one.
+        authorities: Option<PathBuf> = None;
     }
 
     /// Authentication and authorization.

@@ -400,6 +400,13 @@ words! {
         /// Without one there is no connection.
         Required = "required",
     }
+    /// Compression of connections between brokers.
+    Compression: "lz4 or none" {
+        /// Fast, for slow networks.
+        Lz4 = "lz4",
+        /// Nothing is compressed.
+        None = "none",
+    }
     /// Kinds of secondary storage.
     StorageKind: "sqlite, postgres, opensearch or none" {
         /// A file beside the data.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::{
-    AttemptLimits, Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsFiles,
+    AttemptLimits, Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsError,
+    TlsFiles,
 };
 use broker_api::Broker;
 use gateway::rest::SetUp;
@@ -12,7 +13,7 @@ use gateway::{Access, AccessOptions, EngineUsers, Hosts};
 use protocol::{EntityType, IdentityQuery, IdentityReply, Query, QueryReply};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{AuthenticationMethod, Config, Identities};
+use crate::config::{AuthenticationMethod, Config, Identities, PeerTlsFiles};
 use crate::failure::Failure;
 
 /// Authentication settings of the REST gateway.
@@ -112,7 +113,31 @@ pub(super) fn tls(
     stop: &CancellationToken,
 ) -> Result<Option<Arc<ServerTls>>, Failure> {
     let Some(files) = files.map_err(Failure::usage)? else { return Ok(None) };
-    let tls = ServerTls::load(files, &[protocol]).map_err(|error| {
+    watched(ServerTls::load(files, &[protocol]), section, stop).map(Some)
+}
+
+/// The TLS between brokers, watched until `stop`.
+pub(super) fn peer_certificates(
+    config: &Config,
+    stop: &CancellationToken,
+) -> Result<Option<broker::Certificates>, Failure> {
+    let Some(files) = config.tls_of_peers().map_err(Failure::usage)? else { return Ok(None) };
+    let PeerTlsFiles { certificate_chain, private_key, authorities } = files;
+    let loaded = ServerTls::load_mutual(certificate_chain, private_key, authorities);
+    let server = watched(loaded, "peers.tls", stop)?;
+    let client = Arc::clone(&server);
+    Ok(Some(broker::Certificates::new(
+        move || server.config(),
+        move || client.client_config().expect("it was loaded for both sides"),
+    )))
+}
+
+fn watched(
+    loaded: Result<ServerTls, TlsError>,
+    section: &str,
+    stop: &CancellationToken,
+) -> Result<Arc<ServerTls>, Failure> {
+    let tls = loaded.map_err(|error| {
         Failure::new(format!("{section}: {error}")).hint("look at the files that it names")
     })?;
     let tls = Arc::new(tls);
@@ -123,5 +148,5 @@ pub(super) fn tls(
             () = stop.cancelled() => {}
         }
     });
-    Ok(Some(tls))
+    Ok(tls)
 }

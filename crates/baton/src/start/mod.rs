@@ -139,10 +139,10 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
         background.spawn(history::keep(config, storage, cleaner, management_stop.clone()));
     }
-    let replica = node::replica(config, ports.peers);
-    let in_cluster = replica.is_some();
+    let cluster_part = node::cluster_part(config, ports.peers, &management_stop)?;
+    let in_cluster = cluster_part.is_some();
     let node = tokio::select! {
-        node = node::Node::start(config, grpc_port, exporter, replica, &slot) => node?,
+        node = node::Node::start(config, grpc_port, exporter, cluster_part, &slot) => node?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());

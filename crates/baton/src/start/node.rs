@@ -16,8 +16,9 @@ use protocol::{
 };
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
-use super::{exporters, flow_control, options};
+use super::{access, exporters, flow_control, options};
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -30,9 +31,21 @@ fn dead(slow: &SlowBatch) -> Component {
 }
 
 /// The part that a broker takes in its cluster, if it is not alone.
-pub(super) fn replica(config: &Config, listener: Option<TcpListener>) -> Option<broker::Replica> {
-    let brokers = config.brokers().cloned();
-    brokers.zip(listener).map(|(brokers, listener)| broker::Replica { brokers, attachment: listener.into() })
+pub(super) struct ClusterPart {
+    replica: broker::Replica,
+    certificates: Option<broker::Certificates>,
+}
+
+/// The part of this broker; its certificates are watched until `stop`.
+pub(super) fn cluster_part(
+    config: &Config,
+    listener: Option<TcpListener>,
+    stop: &CancellationToken,
+) -> Result<Option<ClusterPart>, Failure> {
+    let Some((brokers, listener)) = config.brokers().cloned().zip(listener) else { return Ok(None) };
+    let certificates = access::peer_certificates(config, stop)?;
+    let replica = broker::Replica { brokers, attachment: listener.into() };
+    Ok(Some(ClusterPart { replica, certificates }))
 }
 
 /// A running broker.
@@ -45,7 +58,7 @@ impl Node {
         config: &Config,
         grpc_port: u16,
         exporter: Option<export::Factory>,
-        replica: Option<broker::Replica>,
+        cluster_part: Option<ClusterPart>,
         slot: &Slot,
     ) -> Result<Self, Failure> {
         let mut options = options::broker(config, grpc_port);
@@ -53,8 +66,11 @@ impl Node {
         // The log is applied before the broker runs.
         slot.watch(move || watch.slow().map(|slow| dead(&slow)));
         options.export.others.extend(exporter);
-        let started = match replica {
-            Some(replica) => Box::pin(broker::Node::start_replica(options, replica)).await,
+        let started = match cluster_part {
+            Some(ClusterPart { replica, certificates }) => {
+                options.peers.certificates = certificates;
+                Box::pin(broker::Node::start_replica(options, replica)).await
+            }
             None => Box::pin(broker::Node::start(options)).await,
         };
         match started {

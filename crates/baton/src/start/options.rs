@@ -11,7 +11,7 @@ use traces::Traces;
 
 use super::access::Entrance;
 use super::descriptors::ConnectionLimits;
-use crate::config::{self, Config};
+use crate::config::{self, Compression, Config};
 
 /// How long requests under way may take once the gateways stop. Shorter than orchestrators wait before they kill.
 const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
@@ -179,6 +179,10 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             ..defaults.log.clone()
         },
         log_kept_bytes: log.kept_bytes.0,
+        peers: broker::PeerOptions {
+            compresses: config.peers.compression == Compression::Lz4,
+            ..defaults.peers.clone()
+        },
         apply_watch: broker::ApplyWatch::new(partition.max_apply_time),
         stall_at: stall_at(),
         export: export_options(config),

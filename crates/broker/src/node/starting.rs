@@ -160,7 +160,7 @@ async fn enter(
     let Some(replica) = replica else { return Ok((None, u64::from(options.node_id))) };
     let snapshots = options.data_dir.join("snapshots");
     let vote = Vote::open(&options.data_dir, options.node_id, log_directory(&options.data_dir).exists())?;
-    let links = Arc::new(Links::open(replica, identity, &vote, &snapshots)?);
+    let links = Arc::new(Links::open(replica, identity, &vote, &snapshots, &options.peers)?);
     vote.obtain(&links).await?;
     Ok((Some(links), vote.replica()))
 }
