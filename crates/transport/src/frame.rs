@@ -10,6 +10,8 @@ use xxhash_rust::xxh3::Xxh3;
 pub(crate) const HEAD_BYTES: usize = 24;
 /// Bytes of a frame's payload at most: how long a heartbeat waits for a snapshot.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024;
+/// Number of the first frame after the handshake, in each direction.
+pub(crate) const FIRST_FRAME: u64 = 1;
 /// Payloads above this are worth compressing.
 const COMPRESS_FROM: usize = 1024;
 
@@ -100,8 +102,9 @@ impl Frame {
         })
     }
 
-    /// Appends the bytes on the wire.
-    pub fn encode(&self, compresses: bool, out: &mut BytesMut) {
+    /// Appends the bytes on the wire. `number` is that of the frame on its connection: with it in the checksum, a frame
+    /// that is repeated, left out or out of order is noticed.
+    pub fn encode(&self, number: u64, compresses: bool, out: &mut BytesMut) {
         let compressed = (compresses && self.payload.len() >= COMPRESS_FROM)
             .then(|| lz4_flex::compress_prepend_size(&self.payload))
             .filter(|compressed| compressed.len() < self.payload.len() / 8 * 7);
@@ -112,14 +115,14 @@ impl Frame {
         head[5] = self.lane as u8;
         head[6] = if compressed.is_some() { COMPRESSED } else { 0 } | if self.is_last { LAST } else { 0 };
         head[8..16].copy_from_slice(&self.call.to_le_bytes());
-        let checksum = checksum(&head[..16], payload);
+        let checksum = checksum(number, &head[..16], payload);
         head[16..24].copy_from_slice(&checksum.to_le_bytes());
         out.extend_from_slice(&head);
         out.extend_from_slice(payload);
     }
 
-    /// Reads the next frame. The end of the connection between two frames is `None`.
-    pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
+    /// Reads the frame of a number. The end of the connection between two frames is `None`.
+    pub async fn read(stream: &mut (impl AsyncRead + Unpin), number: u64) -> io::Result<Option<Self>> {
         let mut head = [0; HEAD_BYTES];
         match stream.read(&mut head[..1]).await {
             Ok(0) => return Ok(None),
@@ -131,7 +134,7 @@ impl Frame {
         let head = Head::parse(&head)?;
         let mut payload = vec![0; head.length];
         stream.read_exact(&mut payload).await?;
-        head.frame(payload.into()).map(Some)
+        head.frame(number, payload.into()).map(Some)
     }
 }
 
@@ -165,9 +168,9 @@ impl Head {
         Ok(Self { raw, length, kind, lane, flags: head[6], call: number(8), checksum: number(16) })
     }
 
-    fn frame(self, payload: Bytes) -> io::Result<Frame> {
-        if checksum(&self.raw, &payload) != self.checksum {
-            return Err(invalid("a frame whose checksum is wrong".to_owned()));
+    fn frame(self, number: u64, payload: Bytes) -> io::Result<Frame> {
+        if checksum(number, &self.raw, &payload) != self.checksum {
+            return Err(invalid("a frame whose checksum is wrong, or that is out of order".to_owned()));
         }
         let payload = if self.flags & COMPRESSED == 0 { payload } else { decompress(&payload)? };
         let is_last = self.flags & LAST != 0;
@@ -186,8 +189,8 @@ fn decompress(payload: &[u8]) -> io::Result<Bytes> {
     Ok(decompressed.into())
 }
 
-fn checksum(head: &[u8], payload: &[u8]) -> u64 {
-    let mut hasher = Xxh3::new();
+fn checksum(number: u64, head: &[u8], payload: &[u8]) -> u64 {
+    let mut hasher = Xxh3::with_seed(number);
     hasher.update(head);
     hasher.update(payload);
     hasher.digest()
@@ -203,7 +206,7 @@ pub fn read_all(bytes: &[u8]) -> io::Result<usize> {
     let mut stream = bytes;
     let mut frames = 0;
     futures::executor::block_on(async {
-        while Frame::read(&mut stream).await?.is_some() {
+        while Frame::read(&mut stream, frames as u64).await?.is_some() {
             frames += 1;
         }
         Ok(frames)
@@ -229,7 +232,7 @@ mod tests {
     }
 
     fn read(mut bytes: &[u8]) -> io::Result<Option<Frame>> {
-        futures::executor::block_on(Frame::read(&mut bytes))
+        futures::executor::block_on(Frame::read(&mut bytes, 7))
     }
 
     /// A stream that ends as TLS does when the other side says no farewell.
@@ -247,11 +250,11 @@ mod tests {
 
     #[test]
     fn an_end_between_frames_is_no_error_without_a_farewell() {
-        assert_eq!(futures::executor::block_on(Frame::read(&mut Cut)).unwrap(), None);
+        assert_eq!(futures::executor::block_on(Frame::read(&mut Cut, 7)).unwrap(), None);
         let mut bytes = BytesMut::new();
-        Frame::new(FrameKind::Ping, Lane::Consensus, 0, Bytes::new()).encode(false, &mut bytes);
+        Frame::new(FrameKind::Ping, Lane::Consensus, 0, Bytes::new()).encode(7, false, &mut bytes);
         let mut cut = tokio::io::AsyncReadExt::chain(&bytes[..20], Cut);
-        let error = futures::executor::block_on(Frame::read(&mut cut)).unwrap_err();
+        let error = futures::executor::block_on(Frame::read(&mut cut, 7)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 
@@ -259,23 +262,31 @@ mod tests {
         #[test]
         fn frames_survive_the_way(frame in frame(), compresses in any::<bool>()) {
             let mut bytes = BytesMut::new();
-            frame.encode(compresses, &mut bytes);
+            frame.encode(7, compresses, &mut bytes);
             prop_assert_eq!(read(&bytes).unwrap().unwrap(), frame);
         }
 
         #[test]
         fn a_changed_byte_is_noticed(frame in frame(), compresses in any::<bool>(), at in any::<prop::sample::Index>(), flip in 1..=255_u8) {
             let mut bytes = BytesMut::new();
-            frame.encode(compresses, &mut bytes);
+            frame.encode(7, compresses, &mut bytes);
             let at = at.index(bytes.len());
             bytes[at] ^= flip;
             prop_assert!(read(&bytes).is_err());
         }
 
         #[test]
+        fn a_frame_in_the_place_of_another_is_noticed(frame in frame(), number in any::<u64>()) {
+            prop_assume!(number != 7);
+            let mut bytes = BytesMut::new();
+            frame.encode(number, false, &mut bytes);
+            prop_assert!(read(&bytes).is_err());
+        }
+
+        #[test]
         fn a_cut_frame_is_an_error(frame in frame(), at in any::<prop::sample::Index>()) {
             let mut bytes = BytesMut::new();
-            frame.encode(false, &mut bytes);
+            frame.encode(7, false, &mut bytes);
             let at = at.index(bytes.len());
             let is_noticed = match read(&bytes[..at]) {
                 Ok(frame) => at == 0 && frame.is_none(),

@@ -122,6 +122,12 @@ enum HelloAnswer {
     Refused(#[n(0)] Refusal),
 }
 
+/// Decodes the messages of a handshake. For fuzzing.
+#[doc(hidden)]
+pub fn read_handshake(payload: &[u8]) -> bool {
+    minicbor::decode::<Hello>(payload).is_ok() || minicbor::decode::<HelloAnswer>(payload).is_ok()
+}
+
 /// A connection that both sides agreed on.
 #[derive(Debug, Clone)]
 pub(crate) struct Agreed {
@@ -156,13 +162,13 @@ impl HandshakeError {
 async fn write(stream: &mut (impl AsyncWrite + Unpin), message: &impl Encode<()>) -> io::Result<()> {
     let payload = minicbor::to_vec(message).expect("encoding to memory does not fail");
     let mut bytes = BytesMut::new();
-    Frame::new(FrameKind::Hello, Lane::Consensus, 0, payload.into()).encode(false, &mut bytes);
+    Frame::new(FrameKind::Hello, Lane::Consensus, 0, payload.into()).encode(0, false, &mut bytes);
     stream.write_all(&bytes).await?;
     stream.flush().await
 }
 
 async fn read<T: for<'b> Decode<'b, ()>>(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
-    let frame = Frame::read(stream).await?;
+    let frame = Frame::read(stream, 0).await?;
     let frame = frame.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
     if frame.kind != FrameKind::Hello || !frame.is_last {
         return Err(invalid(format!("a frame of kind {:?} before the handshake", frame.kind)));
@@ -247,4 +253,36 @@ fn judge(hello: &Hello, ours: &BrokerIdentity) -> Result<(), Refusal> {
         return Err(Refusal::Engine { from, to, ours_from, ours_to });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn another_version_of_the_protocol_is_refused_with_the_reason_on_both_sides() {
+        let identity = |broker| BrokerIdentity {
+            cluster_id: "test".to_owned(),
+            broker,
+            directory: u64::from(broker),
+            life: 1,
+            engine_versions: (1, 1),
+        };
+        let protocol = (PROTOCOL_VERSION + 1, PROTOCOL_VERSION + 3);
+        let hello = Hello { protocol, identity: identity(0), wanted: 1, compresses: false };
+        let (mut near, mut far) = tokio::io::duplex(4096);
+        write(&mut near, &hello).await.unwrap();
+        let refused = accept(&mut far, &identity(1), false, |_| Ok(())).await.unwrap_err();
+        let expected = Refusal::Protocol { from: protocol.0, to: protocol.1 };
+        assert!(matches!(refused, HandshakeError::Refuses(refusal) if refusal == expected));
+        match read::<HelloAnswer>(&mut near).await.unwrap() {
+            HelloAnswer::Refused(refusal) => assert_eq!(refusal, expected),
+            answer @ HelloAnswer::Welcome { .. } => panic!("{answer:?}"),
+        }
+        // A range that has this version in it is fine.
+        let protocol = (0, PROTOCOL_VERSION + 3);
+        let (mut near, mut far) = tokio::io::duplex(4096);
+        write(&mut near, &Hello { protocol, ..hello }).await.unwrap();
+        assert_eq!(accept(&mut far, &identity(1), false, |_| Ok(())).await.unwrap().peer, identity(0));
+    }
 }

@@ -26,7 +26,7 @@ use bytes::Bytes;
 pub use call::{CallError, Parts};
 pub use certificates::Certificates;
 pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
-pub use handshake::{BrokerIdentity, PROTOCOL_VERSION, Refusal};
+pub use handshake::{BrokerIdentity, PROTOCOL_VERSION, Refusal, read_handshake};
 pub use network::{Attachment, Duplex, Listener, Network, Opening, Tcp};
 pub use peer::{Peer, PeerStatus, Pieces, pieces};
 pub use serve::{Served, serve};
@@ -57,12 +57,14 @@ pub struct TransportOptions {
     pub compresses: bool,
     /// Connections of other brokers at most.
     pub max_connections: usize,
-    /// Handshakes at once; further connections are closed.
+    /// Handshakes at once; a further connection takes the place of the one that has been at it for the longest time.
     pub max_handshakes: usize,
     /// Longest time between two attempts to connect.
     pub max_backoff: Duration,
     /// A connection is given up when it brings nothing for so long; the other side speaks every two seconds.
     pub silence: Duration,
+    /// A connection is given up when the other side takes nothing of what is written for so long.
+    pub write_timeout: Duration,
     /// TLS with certificates of both sides; without, connections are not encrypted.
     pub certificates: Option<Certificates>,
     /// Leads to other brokers.
@@ -78,6 +80,7 @@ impl Default for TransportOptions {
             max_handshakes: 32,
             max_backoff: Duration::from_secs(1),
             silence: Duration::from_secs(8),
+            write_timeout: Duration::from_secs(10),
             certificates: None,
             network: Arc::new(Tcp),
         }

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::call::{CallError, Partial, WINDOW};
-use crate::frame::{FRAME_BYTES_MAX, Frame, FrameKind, Lane, invalid};
+use crate::frame::{FIRST_FRAME, FRAME_BYTES_MAX, Frame, FrameKind, Lane, invalid};
 use crate::handshake::{Agreed, BrokerIdentity, HandshakeError, connect};
 use crate::writer::{Closed, Outgoing, queues};
 use crate::{Duplex, Shared, TransportOptions};
@@ -301,7 +301,7 @@ impl Keeper {
         *self.state.connection.lock() = Some(connection.clone());
         self.status.send_replace(PeerStatus::Connected(agreed.peer));
         let reason = tokio::select! {
-            written = queues.write_to(writing, agreed.compresses) => written.err().map(|error| error.to_string()),
+            written = queues.write_to(writing, agreed.compresses, self.options.write_timeout) => written.err().map(|error| error.to_string()),
             read = self.read(&mut reading, &connection) => Some(read),
         };
         *self.state.connection.lock() = None;
@@ -314,8 +314,8 @@ impl Keeper {
     }
 
     async fn read(&self, stream: &mut (impl AsyncRead + Unpin), connection: &Connection) -> String {
-        loop {
-            let frame = match timeout(self.options.silence, Frame::read(stream)).await {
+        for number in FIRST_FRAME.. {
+            let frame = match timeout(self.options.silence, Frame::read(stream, number)).await {
                 Ok(Ok(Some(frame))) => frame,
                 Ok(Ok(None)) => return "the other side has closed the connection".to_owned(),
                 Ok(Err(error)) => return error.to_string(),
@@ -325,6 +325,7 @@ impl Keeper {
                 return reason;
             }
         }
+        unreachable!("numbers of frames do not end")
     }
 
     fn take(&self, frame: &Frame, connection: &Connection) -> Result<(), String> {

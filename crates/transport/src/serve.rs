@@ -1,19 +1,18 @@
 //! Connections of other brokers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::io::AsyncRead;
-use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{PartSender, Partial, Parts};
 use crate::complaints::Complaints;
-use crate::frame::{Frame, FrameKind, Lane};
+use crate::frame::{FIRST_FRAME, Frame, FrameKind, Lane};
 use crate::handshake::{Agreed, BrokerIdentity, HANDSHAKE_TIMEOUT, HandshakeError, Refusal, accept};
 use crate::writer::{Outgoing, queues};
 use crate::{Duplex, Listener, PeerService, Shared, TransportOptions};
@@ -80,23 +79,26 @@ pub async fn serve(
     served: Arc<Served>,
     stop: CancellationToken,
 ) {
-    let handshakes = Arc::new(Semaphore::new(options.max_handshakes));
+    let max_handshakes = options.max_handshakes;
+    let mut handshakes = VecDeque::new();
     let door = Arc::new(Door { identity, service, options, served, complaints: Complaints::default() });
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => return,
         };
-        // Without room, the connection is closed; a broker tries again.
         let Ok(stream) = accepted else {
             tokio::time::sleep(std::time::Duration::from_millis(100)).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&handshakes).try_acquire_owned() else { continue };
         let (door, stop) = (Arc::clone(&door), stop.child_token());
+        let shaking = begin_handshake(&mut handshakes, max_handshakes);
         tokio::spawn(async move {
-            let entered = door.enter(stream, &stop).await;
-            drop(permit);
+            let entered = tokio::select! {
+                entered = door.enter(stream, &stop) => entered,
+                () = shaking.cancelled() => Err(HandshakeError::Io(std::io::ErrorKind::TimedOut.into())),
+            };
+            shaking.cancel();
             match entered {
                 Ok((stream, agreed)) => door.work(stream, agreed, &stop).await,
                 Err(HandshakeError::Refuses(refusal)) => door.complain(&refusal.to_string()),
@@ -106,6 +108,22 @@ pub async fn serve(
             door.served.leave(&stop);
         });
     }
+}
+
+/// Makes room for one more handshake, cancelled when it is over: a broker needs some milliseconds for it, so whoever
+/// has been at it for the longest time is a stranger.
+fn begin_handshake(handshakes: &mut VecDeque<CancellationToken>, max: usize) -> CancellationToken {
+    if handshakes.len() >= max {
+        handshakes.retain(|shaking| !shaking.is_cancelled());
+    }
+    if handshakes.len() >= max
+        && let Some(oldest) = handshakes.pop_front()
+    {
+        oldest.cancel();
+    }
+    let shaking = CancellationToken::new();
+    handshakes.push_back(shaking.clone());
+    shaking
 }
 
 /// The side of a connection that is connected to.
@@ -161,7 +179,7 @@ impl Door {
         let (outgoing, queues) = queues();
         let mut requests = Requests::default();
         let reason = tokio::select! {
-            written = queues.write_to(writing, agreed.compresses) => written.err().map(|error| error.to_string()),
+            written = queues.write_to(writing, agreed.compresses, self.options.write_timeout) => written.err().map(|error| error.to_string()),
             reason = self.read(&mut reading, &agreed.peer, &outgoing, &mut requests) => reason,
             () = stop.cancelled() => None,
         };
@@ -181,8 +199,8 @@ impl Door {
         outgoing: &Outgoing,
         requests: &mut Requests,
     ) -> Option<String> {
-        loop {
-            let frame = match timeout(self.options.silence, Frame::read(stream)).await {
+        for number in FIRST_FRAME.. {
+            let frame = match timeout(self.options.silence, Frame::read(stream, number)).await {
                 Ok(Ok(Some(frame))) => frame,
                 Ok(Ok(None)) => return None,
                 Ok(Err(error)) => return Some(error.to_string()),
@@ -192,6 +210,7 @@ impl Door {
                 return Some(reason);
             }
         }
+        unreachable!("numbers of frames do not end")
     }
 
     fn take(

@@ -8,12 +8,10 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::frame::{FRAME_BYTES_MAX, Frame, FrameKind, Lane};
+use crate::frame::{FIRST_FRAME, FRAME_BYTES_MAX, Frame, FrameKind, Lane};
 
 /// Frames of a lane that wait to be written.
 const QUEUE: [usize; 3] = [256, 256, 16];
-/// Time for one write: the other side has stopped reading.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection without traffic says so after this time.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -78,26 +76,36 @@ impl Queues {
     }
 
     /// Writes until nobody sends any more, or an error.
-    pub async fn write_to(mut self, mut stream: impl AsyncWrite + Unpin, compresses: bool) -> io::Result<()> {
+    pub async fn write_to(
+        mut self,
+        mut stream: impl AsyncWrite + Unpin,
+        compresses: bool,
+        write_timeout: Duration,
+    ) -> io::Result<()> {
         let mut bytes = BytesMut::new();
+        let mut numbers = FIRST_FRAME..;
+        let mut encode = |frame: &Frame, bytes: &mut BytesMut| {
+            frame.encode(numbers.next().expect("they do not end"), compresses, bytes);
+        };
         loop {
             match timeout(PING_INTERVAL, self.next()).await {
-                Ok(Some(frame)) => frame.encode(compresses, &mut bytes),
+                Ok(Some(frame)) => encode(&frame, &mut bytes),
                 Ok(None) => return stream.shutdown().await,
                 Err(_) => {
-                    Frame::new(FrameKind::Ping, Lane::Consensus, 0, Bytes::new()).encode(false, &mut bytes);
+                    encode(&Frame::new(FrameKind::Ping, Lane::Consensus, 0, Bytes::new()), &mut bytes);
                 }
             }
             while bytes.len() < FRAME_BYTES_MAX
                 && let Some(frame) = self.next_urgent()
             {
-                frame.encode(compresses, &mut bytes);
+                encode(&frame, &mut bytes);
             }
-            let written = timeout(WRITE_TIMEOUT, async {
+            let written = timeout(write_timeout, async {
                 stream.write_all(&bytes).await?;
                 stream.flush().await
             });
-            written.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+            let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the other side does not read");
+            written.await.map_err(late)??;
             bytes.clear();
         }
     }
