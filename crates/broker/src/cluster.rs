@@ -23,6 +23,7 @@ use crate::identity::Identity;
 use crate::node::{Node, class};
 use crate::options::PeerOptions;
 use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
+use crate::snapshot_transfer::SNAPSHOT_RECEIVED;
 use crate::store_copies::{STORE_COPY, StoreCopies, give};
 
 /// First bytes of requests, beside those to groups.
@@ -116,7 +117,7 @@ impl Links {
             vote: Arc::clone(vote),
             brokers: brokers.clone(),
         });
-        let PeerOptions { certificates, compresses } = options.clone();
+        let PeerOptions { certificates, compresses, snapshot_bytes_per_second } = options.clone();
         let options = TransportOptions { network, certificates, compresses, ..TransportOptions::default() };
         let served = Arc::new(Served::default());
         tokio::spawn(serve(listener, identity.clone(), service, options.clone(), served, stop.clone()));
@@ -127,7 +128,7 @@ impl Links {
                 (u64::from(*broker), peer)
             })
             .collect();
-        let peers = Arc::new(ReplicaPeers::new(peers, scratch.to_owned()));
+        let peers = Arc::new(ReplicaPeers::paced(peers, scratch.to_owned(), snapshot_bytes_per_second));
         let (statuses, ends_with_this) = (Mutex::default(), stop.clone().drop_guard());
         let closed = stop;
         Ok(Self { peers, groups, copies, brokers, statuses, node, closed, _ends_with_this: ends_with_this })
@@ -267,7 +268,7 @@ impl BrokerService {
 impl PeerService for BrokerService {
     fn call(&self, from: &BrokerIdentity, lane: Lane, mut request: Bytes) -> Reply {
         match request.first() {
-            Some(&TO_GROUP) => self.groups.call(from, lane, request),
+            Some(&(TO_GROUP | SNAPSHOT_RECEIVED)) => self.groups.call(from, lane, request),
             Some(&ENTER) => {
                 let node = self.node();
                 request.advance(1);

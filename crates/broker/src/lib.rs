@@ -37,6 +37,7 @@ mod proposer;
 mod reads;
 mod route;
 pub mod set_aside;
+mod snapshot_transfer;
 mod snapshots;
 mod store_copies;
 mod transfer;

@@ -445,7 +445,7 @@ impl StateMachine for PartitionMachine {
 
     fn snapshot(&mut self) -> Result<Box<dyn SnapshotSource>, SnapshotError> {
         let snapshot = self.engine.lock().tables().snapshot().map_err(failed)?;
-        Ok(Box::new(StateView(snapshot)))
+        Ok(Box::new(StateView::new(snapshot)))
     }
 
     fn snapshot_check(&self) -> SnapshotCheck {

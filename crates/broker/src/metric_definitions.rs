@@ -114,6 +114,37 @@ pub(crate) fn refused(cause: &'static str) {
     counter!("baton_refused_commands_total", "partition" => "1", "cause" => cause).increment(1);
 }
 
+/// Events of snapshots between brokers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SnapshotEvent {
+    Sent,
+    Received,
+    /// One goes on after a lost connection.
+    Resumed,
+    /// One that arrived is not what it was to be.
+    Refused,
+}
+
+pub(crate) fn snapshot_event(event: SnapshotEvent) {
+    let name = match event {
+        SnapshotEvent::Sent => "sent",
+        SnapshotEvent::Received => "received",
+        SnapshotEvent::Resumed => "resumed",
+        SnapshotEvent::Refused => "refused",
+    };
+    counter!("baton_snapshots_total", &[PARTITION, ("event", name)]).increment(1);
+}
+
+/// Bytes of the snapshot under way that are still to be sent.
+pub(crate) fn snapshot_to_send(bytes: u64) {
+    partition_gauge("baton_snapshot_bytes_to_send").set(bytes as f64);
+}
+
+/// The time for which the latest snapshot has kept space in the state file.
+pub(crate) fn snapshot_pinned(time: Duration) {
+    partition_gauge("baton_snapshot_pinned_seconds").set(time.as_secs_f64());
+}
+
 /// Publishes what happens to the jobs of each type.
 fn publish_job_types(types: &JobTypes) {
     for (job_type, figures) in types.iter() {

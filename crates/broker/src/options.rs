@@ -11,6 +11,7 @@ use protocol::Name;
 use crate::apply_watch::ApplyWatch;
 use crate::clock::WallClock;
 use crate::flow_control::FlowControlOptions;
+use crate::snapshot_transfer::BYTES_PER_SECOND;
 use crate::write_limit::WriteLimitOptions;
 
 /// Applying a batch takes too long after this time.
@@ -108,12 +109,20 @@ impl Options {
 }
 
 /// Connections to the other brokers of a cluster.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct PeerOptions {
     /// TLS with certificates of both sides; without, connections are not encrypted.
     pub certificates: Option<transport::Certificates>,
     /// Whether frames are compressed where the other side wants it, too.
     pub compresses: bool,
+    /// Speed at which snapshots are sent to other brokers, one at a time.
+    pub snapshot_bytes_per_second: u64,
+}
+
+impl Default for PeerOptions {
+    fn default() -> Self {
+        Self { certificates: None, compresses: false, snapshot_bytes_per_second: BYTES_PER_SECOND }
+    }
 }
 
 /// From commands to log entries.

@@ -5,15 +5,16 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use parking_lot::RwLock;
-use replication::{
-    Group, PeerError, PeerFuture, PeerRequest, PeerResponse, RequestMessage, SnapshotBody, Transport,
-};
+use replication::{Group, PeerError, PeerFuture, PeerRequest, PeerResponse, RequestMessage, Transport};
 use tokio::runtime::Handle;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
+
+use crate::metric_definitions::{SnapshotEvent, snapshot_event};
+use crate::snapshot_transfer::{BYTES_PER_SECOND, SNAPSHOT_RECEIVED, SnapshotReceiver, SnapshotSender};
 
 /// First byte of a request to a group; other kinds of requests will have others.
 pub(crate) const TO_GROUP: u8 = 1;
@@ -25,15 +26,19 @@ const STOPPED: u8 = 1;
 pub struct ReplicaPeers {
     peers: HashMap<u64, Peer>,
     is_closed: AtomicBool,
-    /// Where snapshots are written before they are sent.
-    scratch: PathBuf,
-    sent: AtomicU64,
+    snapshots: SnapshotSender,
 }
 
 impl ReplicaPeers {
     /// Replicas with their connections, and a directory for snapshots under way.
     pub fn new(peers: HashMap<u64, Peer>, scratch: PathBuf) -> Self {
-        Self { peers, is_closed: AtomicBool::new(false), scratch, sent: AtomicU64::new(0) }
+        Self::paced(peers, scratch, BYTES_PER_SECOND)
+    }
+
+    /// The same with the speed of snapshots.
+    pub fn paced(peers: HashMap<u64, Peer>, scratch: PathBuf, snapshot_bytes_per_second: u64) -> Self {
+        let snapshots = SnapshotSender::new(scratch, snapshot_bytes_per_second);
+        Self { peers, is_closed: AtomicBool::new(false), snapshots }
     }
 
     /// The connection to a replica.
@@ -51,26 +56,17 @@ impl ReplicaPeers {
         let peer = self.peer(node);
         let peer = peer.ok_or_else(|| unreachable(format!("replica {node} has no address")))?;
         let RequestMessage { head, snapshot } = request.into_message();
-        let mut message = BytesMut::with_capacity(9 + head.len());
-        message.put_u8(TO_GROUP);
-        message.put_u64(group);
-        message.put(head);
         let answer = match snapshot {
-            None => peer.call(Lane::Consensus, message.freeze()).await,
-            Some(body) => {
-                let number = self.sent.fetch_add(1, Ordering::Relaxed);
-                let target = self.scratch.join(format!("sent-{group}-{node}-{number}"));
-                let written = write_out(body, target.clone()).await;
-                let sent = match written {
-                    Ok(file) => peer.upload(message.freeze(), transport::pieces(file)).await,
-                    Err(reason) => return Err(unreachable(reason)),
-                };
-                // Left over, it is removed with the next start.
-                let _ = std::fs::remove_file(target);
-                sent
+            None => {
+                let mut message = BytesMut::with_capacity(9 + head.len());
+                message.put_u8(TO_GROUP);
+                message.put_u64(group);
+                message.put(head);
+                peer.call(Lane::Consensus, message.freeze()).await.map_err(|error| error.to_string())
             }
+            Some(body) => self.snapshots.send(peer, group, &head, body).await,
         };
-        let mut answer = answer.map_err(|error| unreachable(error.to_string()))?;
+        let mut answer = answer.map_err(unreachable)?;
         match answer.split_to(answer.len().min(1)).first() {
             Some(&RESPONSE) => PeerResponse::decode(&answer).map_err(|error| unreachable(error.to_string())),
             Some(&STOPPED) => Err(PeerError::Stopped(String::from_utf8_lossy(&answer).into_owned())),
@@ -85,28 +81,17 @@ impl Transport for ReplicaPeers {
     }
 }
 
-/// The file of a snapshot, open at its beginning.
-async fn write_out(body: SnapshotBody, target: PathBuf) -> Result<File, String> {
-    let written = tokio::task::spawn_blocking(move || {
-        let path = body.into_file(&target).map_err(|error| error.to_string())?;
-        File::open(path).map_err(|error| error.to_string())
-    });
-    written.await.map_err(|error| error.to_string())?
-}
-
 /// The groups of this broker, as others reach them.
 #[derive(Clone)]
 pub struct ReplicaGroups {
     groups: Arc<RwLock<HashMap<u64, Group>>>,
-    /// Where snapshots are received.
-    scratch: PathBuf,
-    received: Arc<AtomicU64>,
+    snapshots: SnapshotReceiver,
 }
 
 impl ReplicaGroups {
     /// No groups, and a directory for snapshots under way.
     pub fn new(scratch: PathBuf) -> Self {
-        Self { groups: Arc::default(), scratch, received: Arc::default() }
+        Self { groups: Arc::default(), snapshots: SnapshotReceiver::new(scratch) }
     }
 
     /// Others reach this group from now on.
@@ -126,8 +111,12 @@ impl ReplicaGroups {
         }
         let rest = request.split_off(9);
         let number = u64::from_be_bytes(request[1..9].try_into().expect("eight bytes"));
+        Ok((self.group(number)?, rest))
+    }
+
+    fn group(&self, number: u64) -> Result<Group, String> {
         let group = self.groups.read().get(&number).cloned();
-        group.map(|group| (group, rest)).ok_or_else(|| format!("there is no group {number} here"))
+        group.ok_or_else(|| format!("there is no group {number} here"))
     }
 
     async fn answer(self, request: Bytes) -> Result<Bytes, String> {
@@ -136,21 +125,12 @@ impl ReplicaGroups {
         answer(&group, request).await
     }
 
-    async fn receive(self, head: Bytes, parts: Parts) -> Result<Bytes, String> {
-        let (group, head) = self.find(head)?;
-        let number = self.received.fetch_add(1, Ordering::Relaxed);
-        let path = self.scratch.join(format!("received-{number}"));
-        let received = write_parts(path.clone(), parts).await;
-        let answered = match received {
-            Ok(()) => match PeerRequest::from_message(&head, Some(path.clone())) {
-                Ok(request) => answer(&group, request).await,
-                Err(error) => Err(error.to_string()),
-            },
-            Err(reason) => Err(reason),
-        };
-        // The state machine may have taken it.
-        let _ = std::fs::remove_file(path);
-        answered
+    async fn receive(self, from: BrokerIdentity, message: Bytes, parts: Parts) -> Result<Bytes, String> {
+        let received = self.snapshots.receive(&from, message, parts).await?;
+        let group = self.group(received.group)?;
+        let request = PeerRequest::from_message(&received.head, Some(received.path.clone()));
+        let answered = answer(&group, request.map_err(|error| error.to_string())?).await;
+        answered.inspect_err(|_| snapshot_event(SnapshotEvent::Refused))
     }
 }
 
@@ -179,12 +159,15 @@ async fn answer(group: &Group, request: PeerRequest) -> Result<Bytes, String> {
 }
 
 impl PeerService for ReplicaGroups {
-    fn call(&self, _: &BrokerIdentity, _: Lane, request: Bytes) -> Reply {
+    fn call(&self, from: &BrokerIdentity, _: Lane, request: Bytes) -> Reply {
+        if request.first() == Some(&SNAPSHOT_RECEIVED) {
+            return Box::pin(std::future::ready(self.snapshots.received(from, request)));
+        }
         Box::pin(self.clone().answer(request))
     }
 
-    fn upload(&self, _: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
-        Box::pin(self.clone().receive(head, parts))
+    fn upload(&self, from: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
+        Box::pin(self.clone().receive(from.clone(), head, parts))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Snapshots of a partition's state: written for other replicas, checked on arrival, and brought into a state file.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use engine::Engine;
 use replication::{SnapshotCheck, SnapshotError, SnapshotSource};
@@ -11,8 +12,10 @@ use state::{Replacement, Snapshot, Store};
 
 use crate::data_directory::state_file;
 use crate::durable_file;
+use crate::metric_definitions::snapshot_pinned;
 use crate::opening::{engine_options, store_options};
 use crate::options::Options;
+use crate::snapshot_transfer::check_room;
 
 /// The place of a partition's state, and how it is opened.
 #[derive(Clone)]
@@ -66,17 +69,61 @@ pub(crate) fn check() -> SnapshotCheck {
     })
 }
 
-/// The state as of a flush.
-pub(crate) struct StateView(pub Snapshot);
+/// Time for which a view may keep space in the state file while it is written out.
+const COPY_TIME_MAX: Duration = Duration::from_secs(600);
+
+/// The state as of a flush. It keeps space in the state file.
+pub(crate) struct StateView {
+    snapshot: Snapshot,
+    since: Instant,
+}
+
+impl StateView {
+    pub fn new(snapshot: Snapshot) -> Self {
+        Self { snapshot, since: Instant::now() }
+    }
+}
+
+/// A copy of a view, as long as that may take.
+struct BoundedCopy<'a> {
+    file: &'a File,
+    since: Instant,
+    time_max: Duration,
+}
+
+impl Write for BoundedCopy<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let pinned = self.since.elapsed();
+        snapshot_pinned(pinned);
+        if pinned > self.time_max {
+            let text = format!("the copy of the state takes longer than {} s", self.time_max.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
 
 impl SnapshotSource for StateView {
     fn index(&self) -> u64 {
-        self.0.applied_index()
+        self.snapshot.applied_index()
     }
 
     fn write_to(self: Box<Self>, target: &Path) -> Result<(), SnapshotError> {
+        // A copy has at most the rows of the state file.
+        let bytes_max = std::fs::metadata(self.snapshot.path()).map_or(0, |file| file.len());
+        let directory = target.parent().unwrap_or(Path::new("."));
+        check_room(directory, bytes_max).map_err(|reason| failed(io::Error::other(reason)))?;
         let file = File::create(target).map_err(failed)?;
-        self.0.write(&file).map_err(failed)?;
+        let copy = BoundedCopy { file: &file, since: self.since, time_max: COPY_TIME_MAX };
+        let written = self.snapshot.write(copy).map_err(failed);
+        snapshot_pinned(self.since.elapsed());
+        // Nothing is pinned any more.
+        drop(self.snapshot);
+        written?;
         file.sync_all().map_err(failed)
     }
 }

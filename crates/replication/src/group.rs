@@ -26,7 +26,7 @@ use crate::log::{GroupLog, LogStore, PAYLOAD_LIMIT_BYTES};
 use crate::machine::{MachineHandle, StateMachine};
 use crate::peer::{PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse};
 use crate::proposals::Proposals;
-use crate::snapshot::SnapshotData;
+use crate::snapshot::{LogHolds, SnapshotData};
 use crate::supervisor::Supervisor;
 use crate::types::{Completion, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text};
 
@@ -95,6 +95,7 @@ impl Group {
             log: group_log,
             machine,
             snapshot_check,
+            log_holds: LogHolds::default(),
         });
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
         let (ended_sender, mut ended) = watch::channel(false);

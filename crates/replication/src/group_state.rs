@@ -4,7 +4,7 @@ use crate::log::{GroupLog, LogError};
 use crate::machine::MachineHandle;
 use crate::peer::{NoPeers, Transport};
 use crate::proposals::Proposals;
-use crate::snapshot::SnapshotCheck;
+use crate::snapshot::{LogHolds, SnapshotCheck};
 use crate::types::{ProposeError, TypeConfig, fatal_text};
 use openraft::error::Fatal;
 use openraft::{Config, Raft, SnapshotPolicy};
@@ -156,6 +156,7 @@ pub(crate) struct GroupState {
     pub(crate) log: Arc<GroupLog>,
     pub(crate) machine: MachineHandle,
     pub(crate) snapshot_check: SnapshotCheck,
+    pub(crate) log_holds: LogHolds,
 }
 
 impl GroupState {

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use openraft::error::{
     Fatal, RPCError, RaftError, RemoteError, ReplicationClosed, StreamingError, Unreachable,
@@ -17,7 +18,11 @@ use openraft::raft::{
 use openraft::{BasicNode, OptionalSend, RaftNetwork, RaftNetworkFactory, Snapshot};
 use thiserror::Error;
 
+use crate::snapshot::LogHolds;
 use crate::types::{TypeConfig, Vote};
+
+/// Time after a snapshot has arrived in which the log behind it stays, too: the entries follow it.
+const LOG_HELD_AFTER: Duration = Duration::from_secs(30);
 
 /// Why a peer did not answer.
 #[derive(Clone, Debug, Error)]
@@ -76,6 +81,7 @@ impl Transport for NoPeers {
 pub(crate) struct Peers {
     pub(crate) group: u64,
     pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) log_holds: LogHolds,
 }
 
 impl RaftNetworkFactory<TypeConfig> for Peers {
@@ -148,11 +154,18 @@ impl RaftNetwork<TypeConfig> for Peer {
         cancel: impl Future<Output = ReplicationClosed> + OptionalSend + 'static,
         _: RPCOption,
     ) -> Result<SnapshotResponse<u64>, StreamingError<TypeConfig, Fatal<u64>>> {
+        let hold = self.peers.log_holds.hold(snapshot.meta.last_log_id.map_or(0, |id| id.index));
         let unreachable = |error: PeerError| StreamingError::Unreachable(Unreachable::new(&error));
         tokio::select! {
             closed = cancel => Err(StreamingError::Closed(closed)),
             answer = self.call(PeerCall::Snapshot(vote, snapshot)) => match answer {
-                Ok(PeerAnswer::Snapshot(response)) => Ok(response),
+                Ok(PeerAnswer::Snapshot(response)) => {
+                    tokio::spawn(async move {
+                        tokio::time::sleep(LOG_HELD_AFTER).await;
+                        drop(hold);
+                    });
+                    Ok(response)
+                }
                 Ok(_) => Err(unreachable(mismatch())),
                 Err(error) => Err(unreachable(error)),
             }

@@ -1,5 +1,6 @@
 //! Snapshots of a state machine: their source, and their form inside openraft.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -49,5 +50,60 @@ impl fmt::Debug for SnapshotData {
             Self::Source(_) => out.write_str("Source"),
             Self::File(path) => out.debug_tuple("File").field(path).finish(),
         }
+    }
+}
+
+/// Snapshots that are sent to other replicas: the log behind each of them stays until it has arrived.
+#[derive(Clone, Default)]
+pub(crate) struct LogHolds(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    next: u64,
+    indexes: BTreeMap<u64, u64>,
+}
+
+/// Keeps the log behind an index while it lives.
+pub(crate) struct LogHold {
+    holds: LogHolds,
+    number: u64,
+}
+
+impl LogHolds {
+    /// Keeps the log behind `index`.
+    pub(crate) fn hold(&self, index: u64) -> LogHold {
+        let mut held = self.0.lock();
+        let number = held.next;
+        held.next += 1;
+        held.indexes.insert(number, index);
+        LogHold { holds: self.clone(), number }
+    }
+
+    /// Index up to which the log is held by nobody.
+    pub(crate) fn not_held(&self) -> u64 {
+        self.0.lock().indexes.values().min().copied().unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for LogHold {
+    fn drop(&mut self) {
+        self.holds.0.lock().indexes.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_held_from_the_earliest_snapshot_on() {
+        let holds = LogHolds::default();
+        assert_eq!(holds.not_held(), u64::MAX);
+        let (later, earlier) = (holds.hold(20), holds.hold(10));
+        assert_eq!(holds.not_held(), 10);
+        drop(earlier);
+        assert_eq!(holds.not_held(), 20);
+        drop(later);
+        assert_eq!(holds.not_held(), u64::MAX);
     }
 }

@@ -98,7 +98,11 @@ impl Supervisor {
     /// Starts openraft's core, and waits until a sole voter leads and has applied its log.
     async fn start(&self) -> Result<Raft<TypeConfig>, StartError> {
         let inner = &self.inner;
-        let peers = Peers { group: inner.group, transport: self.options.transport.clone() };
+        let peers = Peers {
+            group: inner.group,
+            transport: self.options.transport.clone(),
+            log_holds: inner.log_holds.clone(),
+        };
         let progress = inner.machine.progress().clone();
         progress.begin_core();
         let log = LogHandle::new(inner.log.clone(), self.node, inner.proposals.clone(), progress);
@@ -235,7 +239,7 @@ impl Supervisor {
             _ => 0,
         };
         let first_within = self.inner.log.first_within(self.options.log_kept_bytes_max);
-        had_by_all.max(first_within.saturating_sub(1))
+        had_by_all.max(first_within.saturating_sub(1)).min(self.inner.log_holds.not_held())
     }
 
     async fn stop(&self, raft: &Raft<TypeConfig>) {

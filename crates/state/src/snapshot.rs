@@ -63,6 +63,11 @@ impl Snapshot {
         self.applied_index
     }
 
+    /// Path of the database file.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Writes the snapshot out.
     pub fn write(&self, out: impl Write) -> Result<(), StateError> {
         guarded(|| self.write_all(out)).map_err(|failure| match failure {

@@ -135,6 +135,8 @@ sections! {
         listen: ListenAddress = ListenAddress::any(26502);
         /// Compression of what brokers send each other: lz4 or none. A connection is compressed if both want it.
         compression: Compression = Compression::None;
+        /// Bytes per second at which a snapshot of the state is sent to a broker that lacks too much of the log.
+        snapshot_bytes_per_second: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
     }
 
     /// TLS between the brokers of the cluster: each shows its certificate to the other. All brokers have it, or none. The

@@ -181,6 +181,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         log_kept_bytes: log.kept_bytes.0,
         peers: broker::PeerOptions {
             compresses: config.peers.compression == Compression::Lz4,
+            snapshot_bytes_per_second: config.peers.snapshot_bytes_per_second.0,
             ..defaults.peers.clone()
         },
         apply_watch: broker::ApplyWatch::new(partition.max_apply_time),

@@ -44,6 +44,15 @@ const HELP: &[(&str, &str)] = &[
     ("zeebe_stream_processor_batch_processing_commands", "Commands of an entry of the log."),
     ("baton_log_entries_total", "Entries of the log that were proposed and applied here."),
     ("baton_log_entries_kept", "Entries that are in the log."),
+    (
+        "baton_snapshots_total",
+        "Snapshots of the state between brokers, by event: sent, received, resumed after a lost connection, refused.",
+    ),
+    ("baton_snapshot_bytes_to_send", "Bytes of the snapshot under way that are still to be sent."),
+    (
+        "baton_snapshot_pinned_seconds",
+        "Time for which the latest snapshot has kept freed space in the state file.",
+    ),
     ("baton_state_durable_index", "Index of the last entry that the state on disk has."),
     ("baton_state_rows", "Rows of the tables of the state."),
     ("baton_disk_free_bytes", "Room on the disk of the data."),
