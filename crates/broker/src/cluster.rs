@@ -18,6 +18,7 @@ use transport::{
 };
 
 use crate::bootstrap::Vote;
+use crate::cluster_pause::{PAUSE, PauseOrder, obey};
 use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
@@ -72,6 +73,9 @@ pub(crate) struct Links {
     pub copies: Arc<StoreCopies>,
     brokers: BTreeMap<u32, String>,
     statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
+    /// The order to pause processing that is in force on this broker, and those on others.
+    pub pause: Mutex<PauseOrder>,
+    pub pauses: Mutex<BTreeMap<u32, PauseOrder>>,
     node: Arc<OnceLock<Weak<Node>>>,
     /// Ends the service for others.
     closed: CancellationToken,
@@ -85,6 +89,8 @@ struct Status {
     port: u16,
     leader: bool,
     healthy: bool,
+    #[serde(default)]
+    pause: PauseOrder,
 }
 
 impl Links {
@@ -130,8 +136,20 @@ impl Links {
             .collect();
         let peers = Arc::new(ReplicaPeers::paced(peers, scratch.to_owned(), snapshot_bytes_per_second));
         let (statuses, ends_with_this) = (Mutex::default(), stop.clone().drop_guard());
+        let (pause, pauses) = (Mutex::default(), Mutex::default());
         let closed = stop;
-        Ok(Self { peers, groups, copies, brokers, statuses, node, closed, _ends_with_this: ends_with_this })
+        Ok(Self {
+            peers,
+            groups,
+            copies,
+            brokers,
+            statuses,
+            pause,
+            pauses,
+            node,
+            closed,
+            _ends_with_this: ends_with_this,
+        })
     }
 
     /// The broker answers others from now on.
@@ -227,6 +245,18 @@ impl Links {
         self.statuses.lock().values().cloned().collect()
     }
 
+    /// Notes where processing is paused, and obeys an order that came while this broker was away.
+    fn note_pauses(&self, statuses: &[(BrokerInfo, PauseOrder)]) {
+        for number in self.brokers.keys() {
+            let told = statuses.iter().find(|(broker, _)| broker.node_id == *number);
+            self.note_pause(*number, told.map(|(_, order)| *order));
+        }
+        let latest = statuses.iter().map(|(_, order)| *order).max();
+        if let Some((node, latest)) = self.node.get().and_then(Weak::upgrade).zip(latest) {
+            node.obey_pause(self, latest);
+        }
+    }
+
     /// Asks the others how they are, again and again.
     pub async fn keep_statuses(self: Arc<Self>, stop: CancellationToken) {
         let mut ticks = tokio::time::interval(STATUS_INTERVAL);
@@ -240,12 +270,14 @@ impl Links {
                 let peer = self.peers.peer(u64::from(*broker))?;
                 let asked = peer.call(Lane::Requests, Bytes::from_static(&[STATUS]));
                 let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
-                let Status { host, port, leader, healthy } = serde_json::from_slice(&answer).ok()?;
+                let Status { host, port, leader, healthy, pause } = serde_json::from_slice(&answer).ok()?;
                 let partitions = vec![PartitionInfo { partition_id: FIRST_PARTITION, leader, healthy }];
-                Some((*broker, BrokerInfo { node_id: *broker, host, port, partitions }))
+                Some((BrokerInfo { node_id: *broker, host, port, partitions }, pause))
             });
-            let statuses = futures::future::join_all(asked).await;
-            *self.statuses.lock() = statuses.into_iter().flatten().collect();
+            let statuses: Vec<_> = futures::future::join_all(asked).await.into_iter().flatten().collect();
+            self.note_pauses(&statuses);
+            *self.statuses.lock() =
+                statuses.into_iter().map(|(broker, _)| (broker.node_id, broker)).collect();
         }
     }
 }
@@ -293,6 +325,11 @@ impl PeerService for BrokerService {
                 request.advance(1);
                 Box::pin(async move { hand_over(&*node?, request).await })
             }
+            Some(&PAUSE) => {
+                let node = self.node();
+                request.advance(1);
+                Box::pin(async move { obey(&*node?, &request).await })
+            }
             Some(&STORE_COPY) => {
                 let (node, to) = (self.node(), from.broker);
                 request.advance(1);
@@ -304,7 +341,8 @@ impl PeerService for BrokerService {
                     let (host, port) =
                         (node.options().advertised_host.clone(), node.options().advertised_port);
                     let (leader, healthy) = (node.leads(), node.health().partition.is_ok());
-                    let status = Status { host, port, leader, healthy };
+                    let pause = node.router.as_ref().map(|router| *router.links.pause.lock());
+                    let status = Status { host, port, leader, healthy, pause: pause.unwrap_or_default() };
                     serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
                 });
                 Box::pin(std::future::ready(status))

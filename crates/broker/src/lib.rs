@@ -11,6 +11,7 @@ mod apply_watch;
 mod bootstrap;
 mod clock;
 mod cluster;
+mod cluster_pause;
 mod configured;
 mod credit;
 mod data_directory;

@@ -2,7 +2,7 @@
 //!
 //! While processing is paused, the log takes nothing but what the broker needs for itself. Everything else is
 //! refused by the proposer, timers are late, workers get no jobs; queries are answered as ever. A start ends the
-//! pause.
+//! pause of a broker that is alone; for those of a cluster see `cluster_pause`.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -23,20 +23,40 @@ pub(crate) fn nothing() -> Command {
 }
 
 impl Node {
-    /// Stops processing. Earlier entries of the log are applied when this returns.
+    /// Stops processing, in a cluster on all brokers that can be reached. Earlier entries of the log are applied when
+    /// this returns.
     pub async fn pause_processing(&self) -> Result<(), SubmitError> {
-        if !self.shared.paused.swap(true, Ordering::AcqRel) {
-            tracing::info!("processing is paused");
+        match &self.router {
+            Some(router) => self.order_pause(&router.links, true).await?,
+            None => self.set_paused(true),
         }
-        self.run_own(nothing()).await.map(drop)
+        self.settle().await
     }
 
-    /// Goes on with it.
-    pub fn resume_processing(&self) {
-        if self.shared.paused.swap(false, Ordering::AcqRel) {
-            tracing::info!("processing resumes");
+    /// Goes on with it, in a cluster on all brokers.
+    pub async fn resume_processing(&self) -> Result<(), SubmitError> {
+        match &self.router {
+            Some(router) => self.order_pause(&router.links, false).await,
+            None => {
+                self.set_paused(false);
+                Ok(())
+            }
         }
-        self.shared.due.check();
+    }
+
+    /// Pauses processing on this broker, or goes on with it.
+    pub(crate) fn set_paused(&self, paused: bool) {
+        if self.shared.paused.swap(paused, Ordering::AcqRel) != paused {
+            tracing::info!(paused, "processing is paused or resumes");
+        }
+        if !paused {
+            self.shared.due.check();
+        }
+    }
+
+    /// Waits until earlier entries of the log are applied.
+    pub(crate) async fn settle(&self) -> Result<(), SubmitError> {
+        self.run_own(nothing()).await.map(drop)
     }
 
     /// Whether it is paused.

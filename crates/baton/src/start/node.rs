@@ -25,6 +25,15 @@ use crate::failure::Failure;
 /// The name of the partition among the parts of the broker.
 const PARTITION: &str = "partition-1";
 
+/// The phase of processing; of a broker that does not answer it is not known.
+fn phase_of(paused: Option<bool>) -> &'static str {
+    match paused {
+        Some(true) => "PAUSED",
+        Some(false) => "PROCESSING",
+        None => "UNKNOWN",
+    }
+}
+
 /// The partition stands still.
 fn dead(slow: &SlowBatch) -> Component {
     Component { name: PARTITION.to_owned(), state: ComponentState::Dead, detail: slow.describe() }
@@ -134,7 +143,10 @@ impl Operations for Node {
             role: if partition.leader { "LEADER" } else { "FOLLOWER" },
             processed_position: partition.position,
             snapshot_id: Some(partition.durable_index.to_string()),
-            stream_processor_phase: if self.0.is_processing_paused() { "PAUSED" } else { "PROCESSING" },
+            stream_processor_phase: phase_of(Some(self.0.is_processing_paused())),
+            stream_processor_phases: self.0.paused_brokers().map(|brokers| {
+                brokers.into_iter().map(|(broker, paused)| (broker, phase_of(paused))).collect()
+            }),
             exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
             exported_position: exporting
                 .map_or(0, |status| status.acknowledged_position)
@@ -186,8 +198,7 @@ impl Operations for Node {
     }
 
     fn resume_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
-        self.0.resume_processing();
-        std::future::ready(Ok(())).boxed()
+        async move { self.0.resume_processing().await.map_err(failed) }.boxed()
     }
 
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {

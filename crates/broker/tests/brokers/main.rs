@@ -396,3 +396,47 @@ async fn a_broker_that_lost_its_data_does_not_vote_as_its_former_self() {
     cluster.agree().await;
     cluster.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_pause_of_processing_holds_on_all_brokers_and_outlives_leaders() {
+    let mut cluster = Cluster::start().await;
+    let first = cluster.leader().await;
+    let others = || BROKERS.into_iter().filter(|broker| *broker != first);
+    let (asked, away) = (others().next().unwrap(), others().last().unwrap());
+    let is_paused = |cluster: &Cluster, paused: bool| {
+        let all = || BROKERS.map(|broker| (broker, Some(paused))).into();
+        cluster.nodes.values().all(|node| node.paused_brokers() == Some(all()))
+    };
+    let everywhere_refused = async |cluster: &Cluster| {
+        for node in cluster.nodes.values() {
+            let refused = node.submit(Command::Tick).await.unwrap_err().to_string();
+            assert!(refused.contains("processing is paused"), "{refused}");
+        }
+    };
+    timeout(PATIENCE, cluster.node(asked).pause_processing()).await.unwrap().unwrap();
+    assert!(cluster.nodes.values().all(|node| node.is_processing_paused()), "it does not hold everywhere");
+    everywhere_refused(&cluster).await;
+    cluster.until("all brokers tell it of each", |cluster| is_paused(cluster, true)).await;
+
+    // It outlives the leader, and a broker that comes again learns of it.
+    cluster.node(first).hand_over(Some(asked)).await.unwrap();
+    cluster.until("another broker leads", |cluster| cluster.leaders() == [asked]).await;
+    everywhere_refused(&cluster).await;
+    let stopped = cluster.nodes.remove(&away).unwrap();
+    stopped.shutdown().await;
+    drop(stopped);
+    let unknown = |cluster: &Cluster| cluster.node(asked).paused_brokers().unwrap()[&away].is_none();
+    cluster.until("the broker that is away is not known", unknown).await;
+    cluster.start_again(away).await;
+    cluster.until("it is paused where it came again", |cluster| is_paused(cluster, true)).await;
+    everywhere_refused(&cluster).await;
+
+    // That one may end it as well.
+    timeout(PATIENCE, cluster.node(away).resume_processing()).await.unwrap().unwrap();
+    cluster.until("processing goes on everywhere", |cluster| is_paused(cluster, false)).await;
+    for node in cluster.nodes.values() {
+        submit(node, Command::Tick).await;
+    }
+    cluster.agree().await;
+    cluster.stop().await;
+}

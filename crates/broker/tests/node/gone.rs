@@ -135,6 +135,6 @@ async fn a_pause_is_told_before_anything_is_looked_at() {
     server.pause_processing().await.unwrap();
     let error = within(server.submit(complete(job.key))).await.unwrap_err();
     assert!(matches!(&error, SubmitError::Unavailable(text) if text.contains("paused")), "{error}");
-    server.resume_processing();
+    server.resume_processing().await.unwrap();
     assert_eq!(rejected(&server, complete(job.key)).await.0, RejectionType::NotFound);
 }

@@ -34,7 +34,7 @@ async fn while_processing_is_paused_nothing_happens_but_questions_are_answered()
     let hierarchy = Query::CallHierarchy { process_instance_key: instance };
     assert!(matches!(within(server.read(hierarchy)).await, Ok(QueryReply::CallHierarchy(_))));
 
-    server.resume_processing();
+    within(server.resume_processing()).await.unwrap();
     assert_eq!(next(&mut stream).await.process_instance_key, instance);
     server.create().await;
 }
@@ -56,7 +56,7 @@ async fn timers_that_are_due_during_a_pause_fire_after_it_or_after_the_next_star
             server
         } else {
             assert_eq!((server.index(), server.partition().position), (before, position), "nothing spins");
-            server.resume_processing();
+            within(server.resume_processing()).await.unwrap();
             server
         };
         let wait = Some(Duration::from_secs(10));
@@ -97,7 +97,7 @@ async fn a_pause_under_load_is_a_clean_cut() {
         acknowledged += within(client).await.unwrap();
     }
     assert_eq!(server.partition().position, position);
-    server.resume_processing();
+    within(server.resume_processing()).await.unwrap();
     let mut found = 0;
     while let count @ 1.. = server.take(1000).await.len() {
         found += count;

@@ -50,8 +50,8 @@ pub trait Operations: Send + Sync + 'static {
     /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// Stops taking commands and firing timers, until the next start at the most. Earlier commands are done
-    /// when this returns.
+    /// Stops taking commands and firing timers, on all brokers of a cluster, until the next start of all at the most.
+    /// Earlier commands are done when this returns.
     fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
     /// Goes on with it.
@@ -153,6 +153,9 @@ pub struct PartitionStatus {
     pub snapshot_id: Option<String>,
     /// `PROCESSING`, `PAUSED`, `REPLAY`.
     pub stream_processor_phase: &'static str,
+    /// The same on each broker of a cluster, `UNKNOWN` where one does not answer; absent for a broker that is alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_processor_phases: Option<BTreeMap<u32, &'static str>>,
     /// `EXPORTING`, `PAUSED`, `SOFT_PAUSED`, `CLOSED`.
     pub exporter_phase: &'static str,
     /// All records up to this position are exported.

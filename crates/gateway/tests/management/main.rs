@@ -72,6 +72,7 @@ impl Operations for FakeBroker {
             processed_position: 7,
             snapshot_id: None,
             stream_processor_phase: "PROCESSING",
+            stream_processor_phases: None,
             exporter_phase: "EXPORTING",
             exported_position: 6,
             health: "HEALTHY",
