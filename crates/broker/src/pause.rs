@@ -35,13 +35,11 @@ impl Node {
 
     /// Goes on with it, in a cluster on all brokers.
     pub async fn resume_processing(&self) -> Result<(), SubmitError> {
-        match &self.router {
-            Some(router) => self.order_pause(&router.links, false).await,
-            None => {
-                self.set_paused(false);
-                Ok(())
-            }
-        }
+        let Some(router) = &self.router else {
+            self.set_paused(false);
+            return Ok(());
+        };
+        self.order_pause(&router.links, false).await
     }
 
     /// Pauses processing on this broker, or goes on with it.

@@ -55,10 +55,10 @@ impl fmt::Debug for SnapshotData {
 
 /// Snapshots that are sent to other replicas: the log behind each of them stays until it has arrived.
 #[derive(Clone, Default)]
-pub(crate) struct LogHolds(Arc<Mutex<Held>>);
+pub(crate) struct LogHolds(Arc<Mutex<HeldIndexes>>);
 
 #[derive(Default)]
-struct Held {
+struct HeldIndexes {
     next: u64,
     indexes: BTreeMap<u64, u64>,
 }

@@ -203,7 +203,7 @@ async fn a_peer_that_never_reads_fails_its_calls_in_time_and_delays_no_other() {
                 return;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     let write_timeout = Duration::from_millis(500);
     let options = TransportOptions { write_timeout, silence: PATIENCE * 10, ..TransportOptions::default() };
@@ -282,13 +282,14 @@ async fn an_upload_over_a_slow_connection_delays_no_heartbeat() {
         let count = Arc::clone(&count);
         async move {
             let mut bytes = vec![0; 16 * 1024];
+            // The connection is slow.
+            let mut ticks = tokio::time::interval(Duration::from_millis(1));
             while let Ok(read @ 1..) = from.read(&mut bytes).await {
+                ticks.tick().await;
                 if there.write_all(&bytes[..read]).await.is_err() {
                     return;
                 }
                 count.fetch_add(read as u64, Ordering::SeqCst);
-                // The connection is slow, which is not waited for.
-                tokio::time::sleep(Duration::from_millis(1)).await;
             }
         }
     };
@@ -319,13 +320,14 @@ async fn a_thousand_strangers_who_come_again_keep_no_broker_out() {
     let strangers = (0..1000).map(|_| {
         let (stop, closed, address) = (stop.clone(), Arc::clone(&closed), other.address);
         tokio::spawn(stop.run_until_cancelled_owned(async move {
+            let mut ticks = tokio::time::interval(Duration::from_millis(100));
             loop {
                 // They say nothing; when they are cut off they come again, after a while.
+                ticks.tick().await;
                 if let Ok(mut stream) = TcpStream::connect(address).await {
                     let _ = stream.read_u8().await;
                     closed.fetch_add(1, Ordering::SeqCst);
                 }
-                tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }))
     });
@@ -333,7 +335,7 @@ async fn a_thousand_strangers_who_come_again_keep_no_broker_out() {
     let deadline = Instant::now() + PATIENCE;
     while closed.load(Ordering::SeqCst) < 1000 {
         assert!(Instant::now() < deadline, "strangers stay");
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        tokio::task::yield_now().await;
     }
     let peers = [0, 2, 3].map(|number| to(other.address, number, TransportOptions::default()));
     for peer in &peers {

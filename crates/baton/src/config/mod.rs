@@ -24,6 +24,7 @@ mod schema;
 mod secret;
 mod sections;
 mod security;
+mod server_tls;
 mod source;
 mod text;
 mod value;

@@ -44,7 +44,7 @@ pub(crate) fn within<T: Setting + PartialOrd>(
 }
 
 /// Declares the configuration: `path` section: `Type { key: type = default, [min, max]; … }`, each with its
-/// documentation.
+/// documentation. `..field: Type;` at the end are keys that several sections have.
 macro_rules! sections {
     ($(
         $(#[doc = $section_doc:literal])*
@@ -53,6 +53,7 @@ macro_rules! sections {
                 $(#[doc = $doc:literal])*
                 $key:ident: $type:ty = $default:expr $(, [$min:expr, $max:expr])?;
             )*
+            $(..$shared:ident: $Shared:ident;)?
         }
     )*) => {
         $(
@@ -61,11 +62,13 @@ macro_rules! sections {
             #[allow(clippy::struct_field_names)]
             pub struct $Section {
                 $($(#[doc = $doc])* pub $key: $type,)*
+                $(/// Keys that several sections have.
+                pub $shared: $Shared,)?
             }
 
             impl Default for $Section {
                 fn default() -> Self {
-                    Self { $($key: $default,)* }
+                    Self { $($key: $default,)* $($shared: $Shared::default(),)? }
                 }
             }
         )*
@@ -89,7 +92,12 @@ macro_rules! sections {
                         });)?
                         return Some(value.map(|value| self.$section.$key = value));
                     }
-                )*)*
+                )*
+                $(if let Some(name) = key.strip_prefix(concat!($section_path, "."))
+                    && let Some(set) = self.$section.$shared.set(name, key, entry)
+                {
+                    return Some(set);
+                })?)*
                 None
             }
 
@@ -100,13 +108,13 @@ macro_rules! sections {
                     $crate::config::schema::SectionInfo {
                         path: $section_path,
                         docs: &[$($section_doc),*],
-                        keys: vec![$(
+                        keys: [vec![$(
                             $crate::config::schema::KeyInfo {
                                 path: concat!($section_path, ".", stringify!($key)).to_owned(),
                                 docs: &[$($doc),*],
                                 default: $crate::config::value::Setting::show(&config.$section.$key),
                             },
-                        )*],
+                        )*] $(, $Shared::describe($section_path))?].into_iter().flatten().collect(),
                     },
                 )*]
             }

@@ -10,9 +10,10 @@ use super::listeners::Listeners;
 use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
+use super::server_tls::ServerTlsKeys;
 use super::value::{
-    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, Compression, DAY, DocumentStoreKind,
-    EntityTypes, Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
+    Algorithm, AuthenticationMethod, Categories, Compression, DAY, DocumentStoreKind, EntityTypes, Levels,
+    ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
 
 sections! {
@@ -61,14 +62,7 @@ sections! {
 
     /// TLS of the REST API. The files are read again when they change.
     "rest.tls" rest_tls: RestTls {
-        /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
-        certificate_chain: Option<PathBuf> = None;
-        /// PEM file with the private key.
-        private_key: Option<PathBuf> = None;
-        /// Client certificates: none, optional or required.
-        client_certificates: ClientCertificateMode = ClientCertificateMode::None;
-        /// PEM file with the authorities that sign the certificates of clients.
-        client_authorities: Option<PathBuf> = None;
+        ..keys: ServerTlsKeys;
     }
 
     /// The gRPC API.
@@ -97,14 +91,7 @@ sections! {
 
     /// TLS of the gRPC API. The files are read again when they change.
     "grpc.tls" grpc_tls: GrpcTls {
-        /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
-        certificate_chain: Option<PathBuf> = None;
-        /// PEM file with the private key.
-        private_key: Option<PathBuf> = None;
-        /// Client certificates: none, optional or required.
-        client_certificates: ClientCertificateMode = ClientCertificateMode::None;
-        /// PEM file with the authorities that sign the certificates of clients.
-        client_authorities: Option<PathBuf> = None;
+        ..keys: ServerTlsKeys;
     }
 
     /// Probes, metrics and operations. Do not expose this port to the outside.
@@ -118,14 +105,7 @@ sections! {
 
     /// TLS of the management port. The files are read again when they change.
     "management.tls" management_tls: ManagementTls {
-        /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
-        certificate_chain: Option<PathBuf> = None;
-        /// PEM file with the private key.
-        private_key: Option<PathBuf> = None;
-        /// Client certificates: none, optional or required.
-        client_certificates: ClientCertificateMode = ClientCertificateMode::None;
-        /// PEM file with the authorities that sign the certificates of clients.
-        client_authorities: Option<PathBuf> = None;
+        ..keys: ServerTlsKeys;
     }
 
     /// The port for the other brokers of the cluster. Do not expose it to anybody else: without peers.tls it has no
@@ -139,16 +119,16 @@ sections! {
         snapshot_bytes_per_second: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
     }
 
-    /// TLS between the brokers of the cluster: each shows its certificate to the other. All brokers have it, or none. The
-    /// files are read again when they change.
+    /// TLS between the brokers of the cluster: each shows its certificate to the other. All brokers have it, or none.
+    /// The files are read again when they change.
     "peers.tls" peers_tls: PeersTls {
-        /// PEM file with this broker's certificate chain, its own first, valid for its host in cluster.brokers, and for
-        /// servers and clients. Without it connections are not encrypted.
+        /// PEM file with this broker's certificate chain, its own first, valid for its host in cluster.brokers, and
+        /// for servers and clients. Without it connections are not encrypted.
         certificate_chain: Option<PathBuf> = None;
         /// PEM file with the private key.
         private_key: Option<PathBuf> = None;
-        /// PEM file with the authorities that sign the certificates of brokers. A certificate of theirs is all that it
-        /// takes to be one.
+        /// PEM file with the authorities that sign the certificates of brokers. A certificate of theirs is all that
+        /// it takes to be one.
         authorities: Option<PathBuf> = None;
     }
 

@@ -1,27 +1,23 @@
 //! Interpretation of the sections about security.
 
-use std::path::PathBuf;
-
 use auth::{ClaimPath, ClientCertificates, ClientTls, OidcSettings, Origin, Origins, TlsFiles};
 use gateway::Hosts;
 
 use super::Config;
+use super::server_tls::ServerTlsKeys;
 use super::value::{AuthenticationMethod, ClientCertificateMode};
 
 /// A section about the TLS of a port.
 struct TlsSection<'a> {
     name: &'static str,
-    chain: &'a Option<PathBuf>,
-    key: &'a Option<PathBuf>,
-    mode: ClientCertificateMode,
-    authorities: &'a Option<PathBuf>,
+    keys: &'a ServerTlsKeys,
 }
 
 impl TlsSection<'_> {
     /// The files, if there shall be TLS.
     fn files(&self) -> Result<Option<TlsFiles>, String> {
         let name = self.name;
-        let clients = match (self.mode, self.authorities) {
+        let clients = match (self.keys.client_certificates, &self.keys.client_authorities) {
             (ClientCertificateMode::None, None) => None,
             (ClientCertificateMode::Optional, Some(path)) => Some(ClientCertificates::Optional(path.clone())),
             (ClientCertificateMode::Required, Some(path)) => Some(ClientCertificates::Required(path.clone())),
@@ -34,7 +30,7 @@ impl TlsSection<'_> {
                 return Err(format!("'{name}.client_certificates' needs '{name}.client_authorities'"));
             }
         };
-        match (self.chain, self.key) {
+        match (&self.keys.certificate_chain, &self.keys.private_key) {
             (Some(chain), Some(key)) => {
                 Ok(Some(TlsFiles { certificate_chain: chain.clone(), private_key: key.clone(), clients }))
             }
@@ -45,32 +41,20 @@ impl TlsSection<'_> {
     }
 }
 
-macro_rules! tls_section {
-    ($config:ident, $name:literal, $section:ident) => {
-        TlsSection {
-            name: $name,
-            chain: &$config.$section.certificate_chain,
-            key: &$config.$section.private_key,
-            mode: $config.$section.client_certificates,
-            authorities: &$config.$section.client_authorities,
-        }
-    };
-}
-
 impl Config {
     /// The TLS of the REST API.
     pub(crate) fn tls_of_rest(&self) -> Result<Option<TlsFiles>, String> {
-        tls_section!(self, "rest.tls", rest_tls).files()
+        TlsSection { name: "rest.tls", keys: &self.rest_tls.keys }.files()
     }
 
     /// The TLS of the gRPC API.
     pub(crate) fn tls_of_grpc(&self) -> Result<Option<TlsFiles>, String> {
-        tls_section!(self, "grpc.tls", grpc_tls).files()
+        TlsSection { name: "grpc.tls", keys: &self.grpc_tls.keys }.files()
     }
 
     /// The TLS of the management port.
     pub(crate) fn tls_of_management(&self) -> Result<Option<TlsFiles>, String> {
-        tls_section!(self, "management.tls", management_tls).files()
+        TlsSection { name: "management.tls", keys: &self.management_tls.keys }.files()
     }
 
     /// Which tokens are accepted.

@@ -179,15 +179,20 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             ..defaults.log.clone()
         },
         log_kept_bytes: log.kept_bytes.0,
-        peers: broker::PeerOptions {
-            compresses: config.peers.compression == Compression::Lz4,
-            snapshot_bytes_per_second: config.peers.snapshot_bytes_per_second.0,
-            ..defaults.peers.clone()
-        },
+        peers: peers(config),
         apply_watch: broker::ApplyWatch::new(partition.max_apply_time),
         stall_at: stall_at(),
         export: export_options(config),
         ..defaults
+    }
+}
+
+/// Connections to other brokers; certificates come later.
+fn peers(Config { peers, .. }: &Config) -> broker::PeerOptions {
+    broker::PeerOptions {
+        certificates: None,
+        compresses: peers.compression == Compression::Lz4,
+        snapshot_bytes_per_second: peers.snapshot_bytes_per_second.0,
     }
 }
 
