@@ -402,7 +402,7 @@ async fn a_pause_of_processing_holds_on_all_brokers_and_outlives_leaders() {
     let mut cluster = Cluster::start().await;
     let first = cluster.leader().await;
     let others = || BROKERS.into_iter().filter(|broker| *broker != first);
-    let (asked, away) = (others().next().unwrap(), others().last().unwrap());
+    let (asked, away) = (others().next().unwrap(), others().next_back().unwrap());
     let is_paused = |cluster: &Cluster, paused: bool| {
         let all = || BROKERS.map(|broker| (broker, Some(paused))).into();
         cluster.nodes.values().all(|node| node.paused_brokers() == Some(all()))
