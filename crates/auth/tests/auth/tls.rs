@@ -233,3 +233,35 @@ async fn an_issuer_behind_tls_must_have_a_certificate_that_is_trusted() {
     assert_eq!(issuer.key_requests(), 0);
     assert_eq!(check(fixture.client()).await.unwrap().user_name(), Some("ann"));
 }
+
+#[tokio::test]
+async fn servers_of_a_kind_show_certificates_to_each_other() {
+    let fixture = Fixture::new();
+    assert!(fixture.load().client_config().is_none(), "that one connects to nobody");
+    let TlsFiles { certificate_chain, private_key, .. } = fixture.files.clone();
+    let load = |authorities: &Path| {
+        ServerTls::load_mutual(certificate_chain.clone(), private_key.clone(), authorities.to_owned())
+    };
+    let server = load(&fixture.authority.file).unwrap();
+    let handshake = async |client: Arc<rustls::ClientConfig>| {
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        let name = ServerName::try_from("localhost").unwrap();
+        let connect = TlsConnector::from(client).connect(name, near);
+        let (accepted, connected) = tokio::join!(server.acceptor().accept(far), connect);
+        connected?;
+        let accepted = accepted?;
+        io::Result::Ok(accepted.get_ref().1.peer_certificates().unwrap()[0].clone().into_owned())
+    };
+    let first = handshake(server.client_config().unwrap()).await.unwrap();
+    // Renewed files count for both sides.
+    fixture.renew();
+    assert!(server.reload().unwrap());
+    let second = handshake(server.client_config().unwrap()).await.unwrap();
+    assert_ne!(first, second);
+    // One that trusts another authority is refused by this one, and refuses it.
+    let stranger = Authority::new(fixture.directory.path(), "stranger");
+    let error = handshake(load(&stranger.file).unwrap().client_config().unwrap()).await.unwrap_err();
+    assert!(error.to_string().contains("UnknownIssuer"), "{error}");
+    let missing = load(Path::new("/nowhere/ca.pem")).unwrap_err();
+    assert!(matches!(missing, TlsError::File { .. }), "{missing}");
+}
