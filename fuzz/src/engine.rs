@@ -159,6 +159,7 @@ impl Run {
             commands,
             demand,
             origin: None,
+            digest: None,
         };
         let decoded = Batch::decode(&batch.encode()).expect("an encoded batch");
         assert_eq!(decoded, batch, "other replicas apply what the bytes say");

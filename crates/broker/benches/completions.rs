@@ -66,6 +66,7 @@ impl Alone {
             commands,
             demand,
             origin: None,
+            digest: None,
         };
         self.engine.apply(&batch, &mut effects).expect("the state is in memory");
         effects

@@ -106,6 +106,7 @@ async fn begin(node: &Node) -> Result<(), SubmitError> {
         commands: vec![Command::Tick],
         demand: vec![],
         origin: None,
+        digest: None,
     };
     node.shared.stamp(&mut batch);
     let proposed = node.group().propose(Payload::new(Bytes::from(batch.encode()))).await;

@@ -17,6 +17,7 @@ mod credit;
 mod data_directory;
 mod demand;
 mod disk;
+mod divergence;
 mod durable_file;
 mod entered;
 mod exporting;

@@ -23,6 +23,7 @@ use crate::answers::{LateAnswers, Waiter};
 use crate::apply_watch::ApplyWatch;
 use crate::clock::{Due, EngineClock};
 use crate::demand::{Delivered, DemandRegistry};
+use crate::divergence::Digests;
 use crate::entered::Entered;
 use crate::exporting::{self, LocalPositions};
 use crate::flusher::Flusher;
@@ -92,6 +93,8 @@ pub(crate) struct PartitionState {
     pub flush_failure: Mutex<Option<String>>,
     /// Whether flushes fail and memory holds as much unflushed state as it may.
     pub overlay_full: AtomicBool,
+    /// Of the state after recent entries, and whether they differ from the leader's.
+    pub digests: Digests,
     /// Where records go; `None` if there are no exporters, and no records.
     pub exports: Option<Arc<Hub>>,
     /// Positions of exporters, if this broker has copies of their targets.
@@ -109,6 +112,11 @@ impl PartitionState {
     pub fn stamp(&self, batch: &mut Batch) {
         batch.engine_version = self.engine_version.load(Ordering::Acquire);
         batch.timestamp_ms = self.due.log_time_ms();
+    }
+
+    /// Has the leader of a cluster say in a batch which state it has.
+    pub fn stamp_digest(&self, batch: &mut Batch) {
+        batch.digest = self.leading.leads().then(|| self.digests.announce()).flatten();
     }
 
     /// For the write limit.
@@ -359,6 +367,7 @@ impl PartitionMachine {
         self.last_flush = Instant::now();
         let engine = self.engine.lock();
         self.shared.note(&engine, 0);
+        self.shared.digests.clear();
         self.shared.handed_on.store(engine.position(), Ordering::Release);
         self.shared.count(&engine);
         self.shared.due.update(engine.next_due_ms()?, clock(&engine), engine.has_pending_steps()?);
@@ -403,18 +412,20 @@ impl StateMachine for PartitionMachine {
                 "other replicas apply what the bytes say: {:?}",
                 proposed.batch
             );
+            self.shared.digests.compare(proposed.batch.digest).map_err(ApplyError::new)?;
             waited = self.shared.entered.take(&proposed.batch, term);
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let mut batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
+            self.shared.digests.compare(batch.digest).map_err(ApplyError::new)?;
             if is_late(&batch) && !planted::has(Bug::DoneTwice) {
                 // Its broker knows that it came too late, and has sent it again.
                 batch.commands.clear();
                 batch.demand.clear();
             }
             waited = self.shared.entered.take(&batch, term);
-            if planted::has(Bug::Diverges) && waited.is_none() && index % 50 == 0 {
+            if planted::has(Bug::Diverges) && waited.is_none() && index.is_multiple_of(50) {
                 batch.commands.clear();
             }
             engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
@@ -423,6 +434,7 @@ impl StateMachine for PartitionMachine {
         drop(applying);
         // Before the answers: who has one finds what it speaks of.
         self.shared.note(&engine, effects.left_over_records);
+        self.shared.digests.note(index, &engine);
         let clock = clock(&engine);
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;

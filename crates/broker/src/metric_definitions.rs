@@ -97,6 +97,8 @@ pub(crate) struct Figures<'a> {
     pub purged_index: u64,
     pub durable_index: u64,
     pub healthy: bool,
+    /// Whether the state differs from the leader's.
+    pub diverged: bool,
     /// Rows of the tables of the state.
     pub rows: &'a [(&'static str, u64)],
 }
@@ -221,5 +223,6 @@ pub(crate) fn publish(figures: &Figures) {
             _ => {}
         }
     }
+    partition_gauge("baton_replica_diverged").set(f64::from(u8::from(figures.diverged)));
     partition_gauge("zeebe_health").set(f64::from(u8::from(figures.healthy)));
 }

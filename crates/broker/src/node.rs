@@ -144,6 +144,7 @@ impl Node {
                 None => Err("partition 1 has no leader".to_owned()),
             },
         };
+        let partition = self.shared.digests.difference().map_or(partition, Err);
         let partition = self.slow_batch().map_or(partition, |slow| Err(slow.describe()));
         let flush = self.shared.flush_failure.lock().clone();
         Health {
@@ -284,6 +285,7 @@ impl Node {
             purged_index: group.purged_index,
             durable_index: self.shared.durable_index(),
             healthy: self.health().partition.is_ok(),
+            diverged: self.shared.digests.difference().is_some(),
         });
     }
 }

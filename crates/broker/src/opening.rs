@@ -19,6 +19,7 @@ use crate::bootstrap::BootstrapError;
 use crate::clock::Due;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
+use crate::divergence::Digests;
 use crate::entered::Entered;
 use crate::exporting::LocalPositions;
 use crate::identity::{Identity, IdentityError};
@@ -138,6 +139,7 @@ pub(crate) fn partition_state(
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
+        digests: Digests::default(),
         exports,
         local_positions,
     }

@@ -171,8 +171,12 @@ impl Proposer {
             commands,
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
             origin: self.router.as_ref().map(|router| router.origin()),
+            digest: None,
         };
         self.shared.stamp(&mut batch);
+        if self.router.is_some() {
+            self.shared.stamp_digest(&mut batch);
+        }
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
     }
 
@@ -413,7 +417,14 @@ mod tests {
     use super::*;
 
     fn batch(commands: Vec<Command>) -> Batch {
-        Batch { engine_version: ENGINE_VERSION, timestamp_ms: 0, commands, demand: vec![], origin: None }
+        Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: 0,
+            commands,
+            demand: vec![],
+            origin: None,
+            digest: None,
+        }
     }
 
     #[test]

@@ -58,6 +58,7 @@ impl Run {
             commands,
             demand,
             origin: None,
+            digest: None,
         };
         self.engine.apply(&batch, &mut effects).expect("the state is in memory");
         effects

@@ -62,6 +62,7 @@ impl Run {
             commands,
             demand,
             origin: None,
+            digest: None,
         };
         let start = Instant::now();
         self.engine.apply(&batch, &mut effects).expect("the state is in memory");

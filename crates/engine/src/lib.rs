@@ -190,6 +190,17 @@ impl Engine {
         self.meta.position
     }
 
+    /// A hash of the counters of the state, and of the number of rows of each table if wanted, which costs more. It is
+    /// equal on all replicas after the same batch.
+    pub fn digest(&self, with_rows: bool) -> Result<u64, StateError> {
+        let mut bytes = Vec::with_capacity(1024);
+        minicbor::encode(&self.meta, &mut bytes).expect("encoding to memory does not fail");
+        if with_rows {
+            bytes.extend(self.tables.exact_row_counts()?.into_iter().flat_map(u64::to_le_bytes));
+        }
+        Ok(xxhash_rust::xxh3::xxh3_64(&bytes))
+    }
+
     /// Position of the last change to what anybody is granted.
     pub fn grants_version(&self) -> u64 {
         self.meta.grants_version.unwrap_or_default()

@@ -34,6 +34,20 @@ pub struct Batch {
     /// The broker of a cluster that waits until this is applied there. A broker that is alone says nothing.
     #[n(4)]
     pub origin: Option<BatchOrigin>,
+    /// The state of the leader at an earlier index, for others to compare. A broker that is alone says nothing.
+    #[n(5)]
+    pub digest: Option<BatchDigest>,
+}
+
+/// A short digest of the state after the entry at an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct BatchDigest {
+    /// Log index of the entry.
+    #[n(0)]
+    pub index: u64,
+    /// Hash of the counters of the state.
+    #[n(1)]
+    pub value: u64,
 }
 
 /// The sender of a batch.
@@ -127,8 +141,11 @@ mod tests {
                 except: Some(vec![7, 9]),
             }],
             origin: None,
+            digest: None,
         };
         assert_eq!(Batch::decode(&batch.encode()).unwrap(), batch);
+        let with_digest = Batch { digest: Some(BatchDigest { index: 7, value: u64::MAX }), ..batch.clone() };
+        assert_eq!(Batch::decode(&with_digest.encode()).unwrap(), with_digest);
         assert!(Batch::decode(b"nonsense").is_err());
     }
 

@@ -32,7 +32,8 @@ mod user_task;
 
 pub use actor::{Actor, ActorType};
 pub use batch::{
-    Batch, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION,
+    Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION,
+    IDEMPOTENCY_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,

@@ -173,6 +173,11 @@ macro_rules! tables {
                     Ok($crate::hidden::combine_hashes([$(self.$field.state_hash()?),+].into_iter().flatten()))
                 }
 
+                /// The exact number of rows of each table, in the order of the struct.
+                pub fn exact_row_counts(&self) -> ::core::result::Result<::std::vec::Vec<u64>, $crate::StateError> {
+                    ::core::result::Result::Ok(::std::vec![$(self.$field.len()?),+])
+                }
+
                 /// The number of rows of each table, by name.
                 pub fn row_counts(&self) -> ::std::vec::Vec<(&'static str, u64)> {
                     ::std::vec![$(self.$field.row_count()),+]

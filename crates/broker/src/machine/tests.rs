@@ -91,6 +91,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
+        digests: Digests::default(),
         exports: None,
         local_positions: None,
     }
@@ -123,6 +124,7 @@ impl Log {
             commands,
             demand,
             origin: None,
+            digest: None,
         };
         machine.apply(self.0, 1, &Payload::new(Bytes::from(batch.encode()))).unwrap();
     }
@@ -257,6 +259,7 @@ fn an_entry_of_another_term_has_no_effect_on_the_broker_that_proposed_it() {
         timestamp_ms: 1,
         commands: vec![deploy()],
         demand: vec![],
+        digest: None,
     };
     let bytes = Bytes::from(batch.encode());
     let proposed = Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(Vec::new()) };
@@ -296,4 +299,65 @@ fn taking_over_a_flush_holds_nothing_that_a_reader_of_its_index_wants() {
     drop(reading);
     assert_eq!(applying.join().unwrap(), 2);
     assert_eq!(shared.durable_index(), 2);
+}
+
+/// Applies a batch of a leader that speaks of its state.
+fn apply_with_digest(
+    machine: &mut PartitionMachine,
+    index: u64,
+    commands: Vec<Command>,
+    digest: Option<protocol::BatchDigest>,
+) -> Result<(), ApplyError> {
+    let (engine_version, timestamp_ms) = (ENGINE_VERSION, 1_000_000 + index as i64);
+    let batch = Batch { engine_version, timestamp_ms, commands, demand: vec![], origin: None, digest };
+    machine.apply(index, 1, &Payload::new(Bytes::from(batch.encode())))
+}
+
+#[test]
+fn a_replica_that_lacks_a_command_is_found_by_the_next_digest_and_stops() {
+    let [mut leader, mut follower] =
+        [0, 1].map(|broker| machine_of(broker, engine(&Disk::default()), StateOptions::default()));
+    for index in 1..600 {
+        let commands = if index == 1 { vec![deploy()] } else { vec![create(1)] };
+        let digest = leader.shared.digests.announce();
+        apply_with_digest(&mut leader, index, commands.clone(), digest).unwrap();
+        apply_with_digest(&mut follower, index, commands, digest).unwrap();
+    }
+    assert!(follower.shared.digests.difference().is_none());
+    // The difference: one of them does not do a command.
+    let digest = leader.shared.digests.announce();
+    apply_with_digest(&mut leader, 600, vec![create(1)], digest).unwrap();
+    apply_with_digest(&mut follower, 600, vec![], digest).unwrap();
+    let digest = leader.shared.digests.announce();
+    assert_eq!(digest.unwrap().index, 600);
+    let position = follower.engine.lock().position();
+    let error = apply_with_digest(&mut follower, 601, vec![create(1)], digest).unwrap_err();
+    assert!(error.to_string().contains("differs from the leader's at log index 600"), "{error}");
+    assert_eq!(follower.shared.digests.difference(), Some(error.to_string()));
+    apply_with_digest(&mut follower, 602, vec![create(1)], None).unwrap_err();
+    assert_eq!(follower.engine.lock().position(), position, "nothing more is applied");
+    apply_with_digest(&mut leader, 601, vec![], digest).unwrap();
+}
+
+#[test]
+fn a_replica_that_was_started_again_has_the_digests_of_one_that_was_not() {
+    let disk = Disk::default();
+    let [mut first, mut second] =
+        [disk.clone(), Disk::default()].map(|disk| machine_of(0, engine(&disk), StateOptions::default()));
+    apply_with_digest(&mut first, 254, vec![deploy(), create(1)], None).unwrap();
+    apply_with_digest(&mut second, 254, vec![deploy(), create(1)], None).unwrap();
+    first.shared.flush_now.store(true, Ordering::Release);
+    apply_with_digest(&mut first, 255, vec![create(1)], None).unwrap();
+    apply_with_digest(&mut second, 255, vec![create(1)], None).unwrap();
+    assert_eq!(first.durable_index(), 255);
+    drop(first);
+    let mut again = machine_of(0, engine(&disk), StateOptions::default());
+    // The first of them has the number of rows, too.
+    for index in 256..260 {
+        apply_with_digest(&mut second, index, vec![create(1)], None).unwrap();
+        apply_with_digest(&mut again, index, vec![create(1)], None).unwrap();
+        let digest = second.shared.digests.announce();
+        assert_eq!(digest.unwrap().index, index);
+        assert_eq!(again.shared.digests.announce(), digest);
+    }
 }

@@ -132,9 +132,16 @@ fn hash(engine: &Mutex<Engine>) -> u64 {
 
 fn batch(command: Command) -> Bytes {
     let commands = vec![command];
-    Batch { engine_version: ENGINE_VERSION, timestamp_ms: 1, commands, demand: vec![], origin: None }
-        .encode()
-        .into()
+    Batch {
+        engine_version: ENGINE_VERSION,
+        timestamp_ms: 1,
+        commands,
+        demand: vec![],
+        origin: None,
+        digest: None,
+    }
+    .encode()
+    .into()
 }
 
 struct Running {

@@ -260,6 +260,7 @@ impl Cluster {
             commands: vec![command],
             demand: vec![],
             origin: None,
+            digest: None,
         };
         let bytes = Bytes::from(batch.encode());
         loop {

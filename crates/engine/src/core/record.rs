@@ -125,6 +125,7 @@ mod tests {
             commands,
             demand: Vec::new(),
             origin: None,
+            digest: None,
         };
         let mut effects = Effects::default();
         engine.apply(&batch, &mut effects).map(|()| effects)

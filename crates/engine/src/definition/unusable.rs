@@ -42,7 +42,14 @@ impl Fixture {
 
     fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) {
         self.1 = Effects::default();
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: 1, commands, demand, origin: None };
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: 1,
+            commands,
+            demand,
+            origin: None,
+            digest: None,
+        };
         self.0.apply(&batch, &mut self.1).unwrap();
     }
 

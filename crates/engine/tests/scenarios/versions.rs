@@ -29,8 +29,14 @@ fn a_version_is_activated_once_and_there_is_no_way_back() {
 fn a_replica_stops_at_a_version_that_it_does_not_know() {
     let mut engine = Engine::open(&store(), Options::default()).unwrap();
     let mut apply = |engine_version, command| {
-        let batch =
-            Batch { engine_version, timestamp_ms: 1, commands: vec![command], demand: vec![], origin: None };
+        let batch = Batch {
+            engine_version,
+            timestamp_ms: 1,
+            commands: vec![command],
+            demand: vec![],
+            origin: None,
+            digest: None,
+        };
         engine.apply(&batch, &mut engine::Effects::default())
     };
     let error = apply(ENGINE_VERSION, activate(ENGINE_VERSION + 1)).unwrap_err();

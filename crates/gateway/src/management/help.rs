@@ -54,6 +54,7 @@ const HELP: &[(&str, &str)] = &[
         "Time for which the latest snapshot has kept freed space in the state file.",
     ),
     ("baton_state_durable_index", "Index of the last entry that the state on disk has."),
+    ("baton_replica_diverged", "Whether the state differs from the leader's: 1 or 0."),
     ("baton_state_rows", "Rows of the tables of the state."),
     ("baton_disk_free_bytes", "Room on the disk of the data."),
     ("zeebe_health", "Whether the partition is healthy: 1 or 0."),

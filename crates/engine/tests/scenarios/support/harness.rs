@@ -84,7 +84,8 @@ impl Harness {
     /// Applies one batch, as it comes out of the log, and nothing after it.
     pub fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) -> &Effects {
         let engine_version = self.engine_version;
-        let batch = Batch { engine_version, timestamp_ms: self.now_ms, commands, demand, origin: None };
+        let batch =
+            Batch { engine_version, timestamp_ms: self.now_ms, commands, demand, origin: None, digest: None };
         let decoded = Batch::decode(&batch.encode()).unwrap();
         assert_eq!(decoded, batch, "other replicas apply what the bytes say");
         let batch = decoded;
@@ -115,8 +116,14 @@ impl Harness {
     pub fn set_aside(&mut self, commands: Vec<Command>, at_work: Option<Key>) -> Effects {
         self.is_replayable = false;
         let engine_version = self.engine_version;
-        let batch =
-            Batch { engine_version, timestamp_ms: self.now_ms, commands, demand: vec![], origin: None };
+        let batch = Batch {
+            engine_version,
+            timestamp_ms: self.now_ms,
+            commands,
+            demand: vec![],
+            origin: None,
+            digest: None,
+        };
         let mut effects = Effects::default();
         self.engine.as_mut().expect("open").set_aside(&batch, at_work, &mut effects).unwrap();
         effects
