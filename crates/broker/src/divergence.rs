@@ -1,6 +1,7 @@
 //! Replicas that differ: each compares digests of its state with those that the leader puts into its batches.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Engine;
 use parking_lot::Mutex;
@@ -13,7 +14,7 @@ const ROWS_EVERY: u64 = 256;
 
 /// Digests of the state after recent entries.
 #[derive(Default)]
-pub(crate) struct Digests(Mutex<Recent>);
+pub(crate) struct Digests(Mutex<Recent>, AtomicBool);
 
 #[derive(Default)]
 struct Recent {
@@ -67,6 +68,16 @@ impl Digests {
     /// Another state took the place of the one that the digests are of.
     pub fn clear(&self) {
         *self.0.lock() = Recent::default();
+    }
+
+    /// Plants a difference: commands of another broker are left out, once.
+    pub fn plant(&self) {
+        self.1.store(true, Ordering::Release);
+    }
+
+    /// Whether commands are to be left out.
+    pub fn take_planted(&self) -> bool {
+        self.1.load(Ordering::Acquire) && self.1.swap(false, Ordering::AcqRel)
     }
 
     /// The difference that was found, if one was.

@@ -428,6 +428,9 @@ impl StateMachine for PartitionMachine {
             if planted::has(Bug::Diverges) && waited.is_none() && index.is_multiple_of(50) {
                 batch.commands.clear();
             }
+            if waited.is_none() && !batch.commands.is_empty() && self.shared.digests.take_planted() {
+                batch.commands.clear();
+            }
             engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
         }

@@ -183,6 +183,12 @@ impl Node {
         Ok((engine.position(), engine.tables().state_hash()?))
     }
 
+    /// Has the state of this replica differ from that of others. For tests.
+    #[doc(hidden)]
+    pub fn plant_difference(&self) {
+        self.shared.digests.plant();
+    }
+
     /// Whether it leads its partition.
     pub fn leads(&self) -> bool {
         self.shared.leading.leads()
