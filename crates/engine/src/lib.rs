@@ -194,7 +194,7 @@ impl Engine {
     /// equal on all replicas after the same batch.
     pub fn digest(&self, with_rows: bool) -> Result<u64, StateError> {
         let mut bytes = Vec::with_capacity(1024);
-        minicbor::encode(&self.meta, &mut bytes).expect("encoding to memory does not fail");
+        minicbor::encode(self.meta, &mut bytes).expect("encoding to memory does not fail");
         if with_rows {
             bytes.extend(self.tables.exact_row_counts()?.into_iter().flat_map(u64::to_le_bytes));
         }
