@@ -5,12 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Engine;
 use parking_lot::Mutex;
-use protocol::BatchDigest;
+use protocol::{BatchDigest, ENGINE_VERSION};
 
 /// Digests that are kept: a batch of the leader is applied within so many entries after the one that it speaks of.
 const DIGESTS_KEPT: usize = 1024;
 /// Every so many entries, the number of rows of each table is part of the digest.
 const ROWS_EVERY: u64 = 256;
+
+/// The release, and the version of the engine: both say which counters there are.
+fn form() -> u64 {
+    let release = env!("CARGO_PKG_VERSION").bytes();
+    release.fold(u64::from(ENGINE_VERSION), |form, byte| form.wrapping_mul(31).wrapping_add(u64::from(byte)))
+}
 
 /// Digests of the state after recent entries.
 #[derive(Default)]
@@ -30,7 +36,7 @@ impl Digests {
         let with_rows = index.is_multiple_of(ROWS_EVERY);
         // State that cannot be read has no digest; the next batch that needs it fails for that reason.
         if let Ok(value) = engine.digest(with_rows) {
-            self.0.lock().push(BatchDigest { index, value }, with_rows);
+            self.0.lock().push(BatchDigest { index, value, form: form() }, with_rows);
         }
     }
 
@@ -47,7 +53,7 @@ impl Digests {
         if let Some(reason) = &recent.difference {
             return Err(reason.clone());
         }
-        let Some(digest) = digest else { return Ok(()) };
+        let Some(digest) = digest.filter(|digest| digest.form == form()) else { return Ok(()) };
         let Ok(place) = recent.kept.binary_search_by_key(&digest.index, |own| own.index) else {
             return Ok(());
         };

@@ -23,13 +23,20 @@ pub(crate) struct Leading {
     leads: AtomicBool,
     /// The first entries of the leader are applied.
     has_begun: AtomicBool,
+    is_alone: bool,
     changed: Notify,
 }
 
 impl Leading {
     /// A broker that is alone leads.
     pub fn alone() -> Self {
-        Self { leads: AtomicBool::new(true), has_begun: AtomicBool::new(true), changed: Notify::new() }
+        let begun = || AtomicBool::new(true);
+        Self { leads: begun(), has_begun: begun(), is_alone: true, changed: Notify::new() }
+    }
+
+    /// Whether there are no other replicas.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
     pub fn leads(&self) -> bool {

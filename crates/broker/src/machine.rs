@@ -437,7 +437,9 @@ impl StateMachine for PartitionMachine {
         drop(applying);
         // Before the answers: who has one finds what it speaks of.
         self.shared.note(&engine, effects.left_over_records);
-        self.shared.digests.note(index, &engine);
+        if !self.shared.leading.is_alone() {
+            self.shared.digests.note(index, &engine);
+        }
         let clock = clock(&engine);
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;

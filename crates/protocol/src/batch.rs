@@ -48,6 +48,9 @@ pub struct BatchDigest {
     /// Hash of the counters of the state.
     #[n(1)]
     pub value: u64,
+    /// The release that made it: another one may have other counters.
+    #[n(2)]
+    pub form: u64,
 }
 
 /// The sender of a batch.
@@ -144,7 +147,8 @@ mod tests {
             digest: None,
         };
         assert_eq!(Batch::decode(&batch.encode()).unwrap(), batch);
-        let with_digest = Batch { digest: Some(BatchDigest { index: 7, value: u64::MAX }), ..batch.clone() };
+        let with_digest =
+            Batch { digest: Some(BatchDigest { index: 7, value: u64::MAX, form: 1 }), ..batch.clone() };
         assert_eq!(Batch::decode(&with_digest.encode()).unwrap(), with_digest);
         assert!(Batch::decode(b"nonsense").is_err());
     }
