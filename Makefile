@@ -117,6 +117,16 @@ crash: ## Kill a loaded release server ROUNDS times (100), restart it and look f
 faults: ## Kill and hold up brokers of a loaded release cluster, ROUNDS times (100), and look for what is lost; SEED=N repeats a run
 	FAULTS_ROUNDS=$(ROUNDS) FAULTS_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test faults -- --nocapture
 
+.PHONY: simulate
+simulate: ## Run SEEDS (2000) clusters, from seed FIRST on (1), on a simulated clock, network and disk, some of them twice
+	$(CARGO) build --locked --profile checked -p simulator
+	"$(TARGET)/checked/simulator" --seeds $(SEEDS) --first $(FIRST) --twice 30
+
+.PHONY: planted
+planted: ## Plant bugs, one after the other, and tell how many of SEEDS (2000) seeds the simulation needs to find each
+	$(CARGO) build --locked --profile checked -p simulator
+	"$(TARGET)/checked/simulator" --find-planted --seeds $(SEEDS) --first $(FIRST)
+
 SECONDS ?= 20
 RATE ?= 100
 .PHONY: outage

@@ -110,7 +110,7 @@ impl Scene {
                 Asked::Refused(rejection.kind, rejection.to_string())
             }
             Ok(Some(Err(SubmitError::Unavailable(_) | SubmitError::ResourceExhausted(_)))) => Asked::Not,
-            Ok(Some(Err(SubmitError::Timeout(_)))) | Ok(None) | Err(_) => Asked::Open,
+            Ok(Some(Err(SubmitError::Timeout(_))) | None) | Err(_) => Asked::Open,
             Ok(Some(Err(error))) => {
                 self.ledger().violated(format!("a command was answered with '{error}'"));
                 Asked::Open

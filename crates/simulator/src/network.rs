@@ -239,13 +239,11 @@ impl Listener for At {
         Box::pin(std::future::poll_fn(|context| {
             self.network.0.with(|wires| {
                 let port = wires.ports.entry(self.broker).or_default();
-                match port.waiting.pop_front() {
-                    Some(stream) => Poll::Ready(Ok(Box::new(stream) as Box<dyn Duplex>)),
-                    None => {
-                        port.waker = Some(context.waker().clone());
-                        Poll::Pending
-                    }
+                if let Some(stream) = port.waiting.pop_front() {
+                    return Poll::Ready(Ok(Box::new(stream) as Box<dyn Duplex>));
                 }
+                port.waker = Some(context.waker().clone());
+                Poll::Pending
             })
         }))
     }

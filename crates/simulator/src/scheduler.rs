@@ -331,7 +331,7 @@ pub fn next_thread_is_of(host: u32) {
 
 /// Random bits for whoever asks the operating system for some.
 pub fn entropy() -> u64 {
-    with(|scheduler, _| scheduler.entropy.next())
+    with(|scheduler, _| scheduler.entropy.bits())
 }
 
 /// Turns until now, and a number that tells one order of them from another.

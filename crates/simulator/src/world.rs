@@ -206,7 +206,7 @@ impl World {
     }
 
     /// Something goes wrong, or is mended.
-    async fn strike(&mut self) {
+    fn strike(&mut self) {
         let plan = self.plan.clone();
         let kinds = [
             plan.kills,
@@ -413,7 +413,7 @@ async fn play(plan: Plan, mut random: Random, root: PathBuf) -> Outcome {
         let (least, most) = world.plan.pause_ms;
         let pause_ms = world.random.between(least, most);
         sleep(Duration::from_millis(pause_ms)).await;
-        world.strike().await;
+        world.strike();
         world.revive();
     }
     world.say("no more faults".to_owned());

@@ -40,9 +40,11 @@ impl Real {
 macro_rules! real {
     ($name:literal: fn($($argument:expr => $type:ty),*) -> $result:ty) => {{
         static REAL: $crate::hooks::Real = $crate::hooks::Real::new($name);
+        let address = REAL.get();
         // SAFETY: this is the function's signature in the C library.
-        let function: unsafe extern "C" fn($($type),*) -> $result =
-            unsafe { std::mem::transmute(REAL.get()) };
+        let function = unsafe {
+            std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $result>(address)
+        };
         // SAFETY: the arguments are those of a caller who keeps the function's promises.
         unsafe { function($($argument),*) }
     }};

@@ -1,0 +1,37 @@
+//! A modest number of seeds, some of them twice, and bugs that the first seeds must find. `make simulate` runs more.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+use std::process::Command;
+
+/// Seeds of a run; `BATON_SIMULATED_SEEDS` asks for others.
+const SEEDS: u64 = 300;
+/// Of these, so many run twice.
+const TWICE: u64 = 30;
+/// Bugs that few seeds find; `make planted` plants all.
+const PLANTED: &str =
+    "SkippedSync,AppliedOneMore,SnapshotLacksRows,StaleRead,MixedAnswers,ForgottenKey,SkippedRecords";
+
+fn simulator(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_simulator")).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+#[test]
+fn seeds_keep_all_promises_and_run_twice_in_the_same_way() {
+    let wanted = std::env::var("BATON_SIMULATED_SEEDS").ok().and_then(|text| text.parse().ok());
+    let (seeds, twice) = (wanted.unwrap_or(SEEDS), TWICE.min(wanted.unwrap_or(SEEDS)));
+    let text = simulator(&["--seeds", &seeds.to_string(), "--twice", &twice.to_string()]);
+    println!("{text}");
+    assert!(text.contains(&format!("simulation: {} passed, 0 failed", seeds + twice)), "{text}");
+    assert!(text.contains(&format!("{twice} of {twice} seeds ran twice in the same way")), "{text}");
+}
+
+#[test]
+fn planted_bugs_are_found() {
+    let text = simulator(&["--find-planted", "--seeds", "40", "--bugs", PLANTED]);
+    println!("{text}");
+    assert!(text.contains(&format!("planted: {} passed, 0 failed", PLANTED.split(',').count())), "{text}");
+}
