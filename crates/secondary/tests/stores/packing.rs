@@ -135,6 +135,7 @@ impl Run {
             commands,
             demand,
             origin: None,
+            digest: None,
         };
         self.engine.apply(&batch, &mut effects).unwrap();
         let jobs = effects.deliveries.iter().flat_map(|delivery| &delivery.jobs);
