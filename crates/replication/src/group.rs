@@ -11,13 +11,15 @@
 
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use openraft::error::{CheckIsLeaderError, RaftError};
+use openraft::error::{CheckIsLeaderError, ClientWriteError, RaftError};
 use openraft::{Raft, Snapshot};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+mod members;
 mod transfer;
 
 pub use crate::group_state::{GroupOptions, Role, StartError};
@@ -30,6 +32,7 @@ use crate::snapshot::{LogHolds, SnapshotData};
 use crate::supervisor::Supervisor;
 use crate::types::{Completion, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text};
 
+pub use members::{MembershipError, Members};
 pub use transfer::ProposalPause;
 
 /// Orders waiting for the raft thread.
@@ -75,6 +78,9 @@ impl Group {
         log.recover().await?;
         let snapshot_dir = options.snapshot_dir.clone().unwrap_or_else(|| log.dir().join("snapshots"));
         let group_log = log.group(group_id)?;
+        if let Some(committed) = group_log.lost() {
+            return Err(StartError::Lost { committed, last: group_log.last().map(|id| id.index) });
+        }
         let durable = machine.durable_index();
         let applied = position(durable, &group_log)?;
         let proposals = Arc::new(Proposals::new(options.proposals_in_flight_max));
@@ -96,6 +102,7 @@ impl Group {
             machine,
             snapshot_check,
             log_holds: LogHolds::default(),
+            stands_for_election: AtomicBool::new(options.stands_for_election),
         });
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
         let (ended_sender, mut ended) = watch::channel(false);
@@ -138,12 +145,26 @@ impl Group {
         }
         let _permit = self.inner.proposals.begin().await.map_err(|_| ProposeError::ShuttingDown)?;
         let raft = self.inner.raft()?;
-        let (completion, settled) = Completion::new();
-        if raft.client_write_ff(Proposal { payload, completion: Some(completion) }).await.is_err() {
-            return Err(self.inner.abandoned());
-        }
+        let (completion, mut settled) = Completion::new();
+        let proposal = Proposal { payload, completion: Some(completion) };
+        let Ok(mut answer) = raft.client_write_ff(proposal).await else { return Err(self.inner.abandoned()) };
         drop(raft);
-        settled.await.unwrap_or_else(|_| Err(self.inner.abandoned()))
+        // openraft's own answer is of interest only when it is a refusal. A core that ends gives none, and the entry
+        // may still be applied; a core that refuses drops the entry first.
+        tokio::select! {
+            biased;
+            Ok(applied) = &mut settled => applied,
+            Ok(answer) = &mut answer => match answer {
+                Ok(response) => Ok(response.log_id.index),
+                Err(ClientWriteError::ForwardToLeader(forward)) => {
+                    Err(ProposeError::NotLeader { leader: forward.leader_id })
+                }
+                Err(ClientWriteError::ChangeMembershipError(error)) => {
+                    unreachable!("an entry with a payload changes no members: {error}")
+                }
+            },
+            else => Err(self.inner.abandoned()),
+        }
     }
 
     /// Whether this node leads the group.

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -22,6 +23,9 @@ use tokio::time::Instant;
 pub struct GroupOptions {
     /// Voters of a group that starts for the first time, by node id, with their addresses. Empty: this node alone.
     pub voters: BTreeMap<u64, String>,
+    /// Whether a node that starts for the first time waits until a leader adds it to a group of others, instead of
+    /// beginning a new one.
+    pub joins: bool,
     /// Interval of heartbeats to followers, in milliseconds. A leader without followers sends none.
     pub heartbeat_interval_ms: u64,
     /// Shortest time without a leader after which a follower stands for election, in milliseconds.
@@ -42,6 +46,8 @@ pub struct GroupOptions {
     /// Bytes are those of payloads, with a little for each entry, before compression; of entries that were there
     /// before the last start they are estimated from some of them.
     pub log_kept_bytes_max: u64,
+    /// Whether this node stands for election, until [`crate::Group::stands_for_election`] says otherwise.
+    pub stands_for_election: bool,
     /// Carries messages to the other voters.
     pub transport: Arc<dyn Transport>,
 }
@@ -50,12 +56,14 @@ impl Default for GroupOptions {
     fn default() -> Self {
         Self {
             voters: BTreeMap::new(),
+            joins: false,
             heartbeat_interval_ms: 100,
             election_timeout_ms: 300,
             election_timeout_max_ms: 450,
             proposals_in_flight_max: 256,
             snapshot_dir: None,
             log_kept_bytes_max: 1 << 30,
+            stands_for_election: true,
             transport: Arc::new(NoPeers),
         }
     }
@@ -98,6 +106,14 @@ pub enum StartError {
         purged: u64,
         /// Index up to which the state is durable.
         durable: u64,
+    },
+    /// The log has lost entries that it knew as committed: another node may count on them.
+    #[error("the log ends at entry {last:?}, but it knew entry {committed} as committed")]
+    Lost {
+        /// Last committed index that was noted.
+        committed: u64,
+        /// Last index of the log.
+        last: Option<u64>,
     },
     /// The state has entries that the log never had: they do not belong together.
     #[error("the state ends at entry {durable} but the log at {last:?}")]
@@ -157,6 +173,7 @@ pub(crate) struct GroupState {
     pub(crate) machine: MachineHandle,
     pub(crate) snapshot_check: SnapshotCheck,
     pub(crate) log_holds: LogHolds,
+    pub(crate) stands_for_election: AtomicBool,
 }
 
 impl GroupState {
@@ -165,6 +182,11 @@ impl GroupState {
             self.set_role(Role::Unavailable);
         }
         *self.slot.write() = slot;
+    }
+
+    /// Lets the core stand for election or not, as it was said last.
+    pub(crate) fn tell_elections(&self, raft: &Raft<TypeConfig>) {
+        raft.runtime_config().elect(self.stands_for_election.load(Ordering::Acquire));
     }
 
     pub(crate) fn set_role(&self, role: Role) {

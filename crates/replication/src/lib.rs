@@ -25,7 +25,9 @@ mod snapshot;
 mod supervisor;
 mod types;
 
-pub use group::{Group, GroupMetrics, GroupOptions, ProposalPause, Role, StartError};
+pub use group::{
+    Group, GroupMetrics, GroupOptions, Members, MembershipError, ProposalPause, Role, StartError,
+};
 pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
 pub use machine::{ApplyError, StateMachine};
 pub use message::{RequestMessage, SnapshotBody};

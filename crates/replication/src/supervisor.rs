@@ -110,6 +110,7 @@ impl Supervisor {
         let raft = Raft::new(self.node, self.config.clone(), peers, log, inner.machine.clone())
             .await
             .map_err(|fatal| StartError::Raft(fatal_text(&fatal)))?;
+        inner.tell_elections(&raft);
         if let Err(error) = self.bring_up(&raft, pristine).await {
             // The core would live on: it holds a sender of its own channel.
             self.shut_down(&raft).await;
@@ -117,13 +118,14 @@ impl Supervisor {
         }
         // In this order: whoever sees the new role can propose.
         inner.set(Slot::Running(raft.clone()));
+        inner.tell_elections(&raft);
         self.publish(&raft);
         Ok(raft)
     }
 
     async fn bring_up(&self, raft: &Raft<TypeConfig>, pristine: bool) -> Result<(), StartError> {
         let failed = |text: String| StartError::Raft(text);
-        if pristine {
+        if pristine && !self.options.joins {
             let mut voters: BTreeMap<u64, BasicNode> =
                 self.options.voters.iter().map(|(id, address)| (*id, BasicNode::new(address))).collect();
             if voters.is_empty() {

@@ -6,9 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use openraft::error::{ClientWriteError, RaftError};
-use openraft::raft::ClientWriteResult;
-use openraft::raft::responder::Responder;
+use openraft::error::RaftError;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
@@ -23,7 +21,7 @@ openraft::declare_raft_types!(
         Node = openraft::BasicNode,
         Entry = openraft::Entry<TypeConfig>,
         SnapshotData = SnapshotData,
-        Responder = Rejection,
+        Responder = openraft::impls::OneshotResponder<TypeConfig>,
         AsyncRuntime = openraft::TokioRuntime,
 );
 
@@ -119,31 +117,6 @@ pub(crate) struct Proposal {
 impl fmt::Debug for Proposal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.payload.fmt(out)
-    }
-}
-
-/// Receives openraft's own answer to a proposal: of interest only when it is a refusal.
-pub(crate) struct Rejection(Option<Arc<Completion>>);
-
-impl Responder<TypeConfig> for Rejection {
-    type Receiver = ();
-
-    fn from_app_data(proposal: Proposal) -> (Proposal, Self, ()) {
-        let rejection = Self(proposal.completion.clone());
-        (proposal, rejection, ())
-    }
-
-    fn send(self, result: ClientWriteResult<TypeConfig>) {
-        let Some(completion) = self.0 else { return };
-        match result {
-            Ok(response) => completion.complete(Ok(response.log_id.index)),
-            Err(ClientWriteError::ForwardToLeader(forward)) => {
-                completion.complete(Err(ProposeError::NotLeader { leader: forward.leader_id }));
-            }
-            Err(ClientWriteError::ChangeMembershipError(error)) => {
-                completion.complete(Err(ProposeError::Storage(error.to_string())));
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
 
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -132,6 +132,10 @@ impl Cluster {
     }
 
     async fn plug(&self, node: u64) {
+        self.start(node, false).await;
+    }
+
+    async fn start(&self, node: u64, joins: bool) {
         let log = LogStore::open(self.dirs[&node].path(), LogOptions::default()).unwrap();
         let options = GroupOptions {
             voters: [1, 2, 3].map(|node| (node, format!("node-{node}"))).into(),
@@ -139,6 +143,7 @@ impl Cluster {
             election_timeout_ms: 100,
             transport: self.wire.clone(),
             log_kept_bytes_max: 0,
+            joins,
             ..GroupOptions::default()
         };
         // Of what was applied, only what was flushed is there after a restart.
@@ -288,4 +293,49 @@ async fn a_leader_that_restarts_does_not_lead_before_it_is_elected() {
         assert_eq!(ledger.texts(), ["before", "after"]);
     }
     cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_whose_data_are_lost_is_replaced_by_another() {
+    for is_purged in [false, true] {
+        let mut cluster = Cluster::of_three().await;
+        cluster.propose("before").await;
+        let (leader, group) = cluster.leader().await;
+        let lost = [1, 2, 3].into_iter().find(|node| *node != leader).unwrap();
+        cluster.unplug(lost).await;
+        for number in 0..40 {
+            cluster.propose(&format!("{number}")).await;
+        }
+        if is_purged {
+            cluster.ledgers[&leader].flush();
+            group.purge(u64::MAX).await;
+        }
+        cluster.dirs.insert(4, tempfile::tempdir().unwrap());
+        cluster.ledgers.insert(4, Ledger::new());
+        cluster.start(4, true).await;
+        group.add_learner(4, "node-4").await.unwrap();
+        assert_eq!(group.members().learners, [4].into());
+        cluster.propose("meanwhile").await;
+        cluster.ledgers[&4].reaches(42).await;
+        assert_eq!(*cluster.ledgers[&4].installed.lock(), u32::from(is_purged));
+        let voters: BTreeSet<u64> = [1, 2, 3, 4].into_iter().filter(|node| *node != lost).collect();
+        while group.lag(4) != Some(0) {
+            tokio::task::yield_now().await;
+        }
+        group.set_voters(voters.clone()).await.unwrap();
+        assert_eq!((group.members().voters, group.lag(lost)), (voters, None));
+        // Its vote counts: without the leader, the new node and the other one are a majority.
+        cluster.unplug(leader).await;
+        cluster.propose("after").await;
+        for (node, ledger) in cluster.ledgers.iter().filter(|(node, _)| ![leader, lost].contains(node)) {
+            ledger.reaches(43).await;
+            assert_eq!(ledger.texts().last().unwrap(), "after", "{node}");
+        }
+        // It is a member after a restart, too, and begins no group of its own.
+        cluster.unplug(4).await;
+        cluster.start(4, true).await;
+        cluster.propose("last").await;
+        cluster.ledgers[&4].reaches(44).await;
+        cluster.stop().await;
+    }
 }

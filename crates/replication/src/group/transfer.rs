@@ -5,6 +5,8 @@
 //! vote that is a majority of two or three voters. Voters beyond these heed the lease of the leader that they heard
 //! from, so the leader is silent until it has run out.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use openraft::Raft;
@@ -31,16 +33,27 @@ impl Drop for ProposalPause<'_> {
 }
 
 impl Group {
-    /// Followers with the index of the last entry that each is known to have, those that have most first. Empty
-    /// unless this node leads.
+    /// Followers with a vote, with the index of the last entry that each is known to have, those that have most first.
+    /// Empty unless this node leads.
     pub fn followers(&self) -> Vec<(u64, u64)> {
         let Ok(raft) = self.inner.raft() else { return Vec::new() };
         let metrics = raft.metrics();
         let now = metrics.borrow();
-        let known = now.replication.iter().flatten().filter(|(node, _)| **node != now.id);
+        let voters: BTreeSet<u64> = now.membership_config.voter_ids().collect();
+        let known = now.replication.iter().flatten();
+        let known = known.filter(|(node, _)| **node != now.id && voters.contains(node));
         let mut followers: Vec<_> = known.map(|(node, id)| (*node, id.map_or(0, |id| id.index))).collect();
         followers.sort_by_key(|(_, index)| std::cmp::Reverse(*index));
         followers
+    }
+
+    /// Entries that a member lacks, as far as this leader knows; `None` if it does not lead or the node is no member.
+    pub fn lag(&self, node: u64) -> Option<u64> {
+        let raft = self.inner.raft().ok()?;
+        let metrics = raft.metrics();
+        let now = metrics.borrow();
+        let matched = now.replication.as_ref()?.get(&node)?.map_or(0, |id| id.index);
+        Some(now.last_log_index.unwrap_or(0).saturating_sub(matched))
     }
 
     /// Time since a majority of the voters, this node included, has last answered this leader. Zero unless it leads.
@@ -81,6 +94,15 @@ impl Group {
             tokio::time::sleep(lease(&raft)).await;
         }
         Ok(pause)
+    }
+
+    /// Whether this node stands for election when it has not heard from a leader. [`Group::stand_for_election`] does so
+    /// in any case.
+    pub fn stands_for_election(&self, stands: bool) {
+        self.inner.stands_for_election.store(stands, Ordering::Release);
+        if let Ok(raft) = self.inner.raft() {
+            self.inner.tell_elections(&raft);
+        }
     }
 
     /// Asks the other nodes for their votes now, as if the leader were gone. Does nothing on the leader.

@@ -52,6 +52,8 @@ pub(crate) struct GroupLog {
 struct State {
     vote: Option<Vote>,
     committed: Option<LogId>,
+    /// The committed position that was noted, if the log ends before it.
+    lost: Option<u64>,
     /// Whether `committed` is newer than what is stored.
     committed_dirty: bool,
     purged: Option<LogId>,
@@ -166,6 +168,11 @@ impl GroupLog {
 
     pub(crate) fn committed(&self) -> Option<LogId> {
         self.lock().committed
+    }
+
+    /// The committed position that was noted, if the log ends before it.
+    pub(crate) fn lost(&self) -> Option<u64> {
+        self.lock().lost
     }
 
     /// The first of the newest entries that take no more than so many bytes together, by estimate.
@@ -349,9 +356,11 @@ impl State {
         if let Some(error) = broken {
             return Err(error);
         }
+        let committed = id(COMMITTED)?;
         Ok(Self {
             vote: vote.map(VoteFact::vote),
-            committed: id(COMMITTED)?.min(last),
+            committed: committed.min(last),
+            lost: committed.filter(|committed| Some(committed.index) > last.map(|id| id.index)).map(|id| id.index),
             committed_dirty: false,
             purged,
             last,

@@ -83,6 +83,9 @@ pub enum LogError {
         /// Message of the disk or of raft-engine.
         reason: String,
     },
+    /// The files of the log contradict themselves or their checksums.
+    #[error("the log is damaged: {0}")]
+    Damaged(String),
     /// An entry or fact could not be read.
     #[error("the log of group {group} cannot be read: {reason}")]
     Read {

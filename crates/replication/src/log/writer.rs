@@ -117,7 +117,10 @@ impl LogState {
         let failed = |reason: String| LogError::Read { group, reason };
         let engine = self.engine.read();
         let engine = engine.as_ref().ok_or_else(|| failed("the store is closed or recovering".to_owned()))?;
-        read(engine).map_err(|error| failed(error.to_string()))
+        read(engine).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => LogError::Damaged(error.to_string()),
+            _ => failed(error.to_string()),
+        })
     }
 
     /// Writes one batch and syncs it. On failure the disk refuses all changes until the store has recovered.
@@ -200,6 +203,11 @@ fn open_engine(dir: &Path, options: &LogOptions, disk: &Disk) -> Result<LogEngin
     let disk = Arc::new(disk.clone());
     match catch_unwind(AssertUnwindSafe(|| Engine::open_with_file_system(config, disk))) {
         Ok(Ok(engine)) => Ok(engine),
+        Ok(Err(
+            error @ (raft_engine::Error::Corruption(_)
+            | raft_engine::Error::Codec(_)
+            | raft_engine::Error::Protobuf(_)),
+        )) => Err(LogError::Damaged(error.to_string())),
         Ok(Err(error)) => Err(failed(error.to_string())),
         Err(_) => Err(failed("the log engine panicked".to_owned())),
     }
