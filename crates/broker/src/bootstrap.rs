@@ -3,7 +3,7 @@
 //! An empty directory becomes prepared when all other brokers were asked and none has a vote; a prepared one gets its
 //! vote when all others are prepared, or one has its vote already. So all brokers must be there once. Later, an empty
 //! directory beside brokers that have votes is one that lost its data: it could vote for a leader that misses what its
-//! former self has acknowledged, and is refused.
+//! former self has acknowledged, so it becomes another replica, which the leader gives a number.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -18,39 +18,100 @@ use tokio::time::{Instant, sleep, timeout};
 use transport::Lane;
 
 use crate::cluster::{BOOTSTRAP, Links};
-use crate::durable_file;
+use crate::replica_number::ReplicaNumber;
+use crate::{admission, data_directory, durable_file};
 
 /// The only form of the file until now.
 const FORMAT: u32 = 1;
 /// How often the other brokers are asked.
-const ASK_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const ASK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long one of them may take to answer.
-const ASK_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const ASK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the log says who is missing.
-const SAY_INTERVAL: Duration = Duration::from_secs(10);
+pub(crate) const SAY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How far a broker is on its way to a vote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Stage {
     Empty,
     Prepared,
     Voter,
+    /// Its data were lost or set aside. It begins no cluster and waits for a new number.
+    Rejoining,
+    /// Its data are of no use any more. They are set aside when the leader has given it a new number.
+    GivenUp,
 }
 
 impl Stage {
     fn from_byte(byte: u8) -> Option<Self> {
-        [Self::Empty, Self::Prepared, Self::Voter].into_iter().find(|stage| *stage as u8 == byte)
+        [Self::Empty, Self::Prepared, Self::Voter, Self::Rejoining, Self::GivenUp].into_iter().find(|stage| *stage as u8 == byte)
     }
 }
 
 /// The file that says how far.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ReplicaFile {
     format: u32,
     /// Number of this replica in its groups; given once.
     replica: u64,
     stage: Stage,
+}
+
+impl ReplicaFile {
+    fn read(path: &Path) -> Result<Option<Self>, BootstrapError> {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(BootstrapError::Io { path: path.to_owned(), source }),
+        };
+        let damaged = |reason: String| BootstrapError::Damaged { path: path.to_owned(), reason };
+        let file: Self = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if file.format != FORMAT {
+            return Err(damaged(format!("it has format {}, this release reads {FORMAT}", file.format)));
+        }
+        Ok(Some(file))
+    }
+
+    fn write(self, path: &Path) -> Result<(), BootstrapError> {
+        let mut text = serde_json::to_vec_pretty(&self).expect("numbers and a word are JSON");
+        text.push(b'\n');
+        durable_file::write(path, &text)
+            .map_err(|source| BootstrapError::Io { path: path.to_owned(), source })
+    }
+}
+
+/// The file in a data directory.
+fn file(data_dir: &Path) -> PathBuf {
+    data_dir.join("replica.json")
+}
+
+/// Gives up the data of a replica: with its next start the broker comes back as another replica, which the others bring
+/// up.
+pub(crate) fn give_up(data_dir: &Path) -> Result<(), BootstrapError> {
+    let path = file(data_dir);
+    let Some(known) = ReplicaFile::read(&path)? else { return Ok(()) };
+    ReplicaFile { stage: Stage::GivenUp, ..known }.write(&path)
+}
+
+/// Whether the data of the replica were given up.
+pub(crate) fn is_given_up(data_dir: &Path) -> Result<bool, BootstrapError> {
+    Ok(ReplicaFile::read(&file(data_dir))?.is_some_and(|known| known.stage == Stage::GivenUp))
+}
+
+/// Sets aside data that were given up; the broker has another replica from now on.
+pub(crate) fn begin_anew(data_dir: &Path, replica: ReplicaNumber) -> Result<(), BootstrapError> {
+    let failed = |source| BootstrapError::Io { path: data_dir.to_owned(), source };
+    let aside = data_directory::set_aside(data_dir).map_err(failed)?;
+    std::fs::create_dir(data_directory::log_directory(data_dir)).map_err(failed)?;
+    let joined = ReplicaFile { format: FORMAT, replica: replica.number(), stage: Stage::Voter };
+    joined.write(&file(data_dir))?;
+    tracing::warn!(
+        path = %aside.display(),
+        replica = joined.replica,
+        "the former data of this broker are set aside; it is a new replica"
+    );
+    Ok(())
 }
 
 /// The reason why a broker does not take part in its cluster.
@@ -62,12 +123,6 @@ pub enum BootstrapError {
     #[error("'{path}' does not tell the vote of this broker: {reason}")]
     Damaged { path: PathBuf, reason: String },
     #[error(
-        "the data directory is empty, but broker {other} has its vote in this cluster already: this broker has lost its \
-         data, and would vote as if it had them. Bring the directory back from a copy of the disk; the cluster works \
-         without this broker as long as a majority of the others does"
-    )]
-    Lost { other: u32 },
-    #[error(
         "the data directory is that of a broker that was alone: its log has one voter. Start it without cluster.brokers, or \
          begin the cluster with empty directories"
     )]
@@ -78,55 +133,53 @@ pub enum BootstrapError {
 #[derive(Debug)]
 pub(crate) struct Vote {
     path: PathBuf,
-    replica: u64,
-    stage: Mutex<Stage>,
+    file: Mutex<ReplicaFile>,
 }
 
 impl Vote {
     /// Reads the vote of a data directory; `has_log` says whether it has a log.
     pub fn open(data_dir: &Path, broker: u32, has_log: bool) -> Result<Arc<Self>, BootstrapError> {
-        let path = data_dir.join("replica.json");
-        let read = match std::fs::read(&path) {
-            Ok(bytes) => {
-                let damaged = |reason: String| BootstrapError::Damaged { path: path.clone(), reason };
-                let file: ReplicaFile =
-                    serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-                if file.format != FORMAT {
-                    return Err(damaged(format!(
-                        "it has format {}, this release reads {FORMAT}",
-                        file.format
-                    )));
-                }
-                Some(file)
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(source) => return Err(BootstrapError::Io { path, source }),
-        };
+        let path = file(data_dir);
+        let read = ReplicaFile::read(&path)?;
         if read.is_none() && has_log {
             return Err(BootstrapError::Alone);
         }
-        let (replica, stage) =
-            read.map_or((u64::from(broker), Stage::Empty), |file| (file.replica, file.stage));
-        Ok(Arc::new(Self { path, replica, stage: Mutex::new(stage) }))
+        let first = ReplicaFile {
+            format: FORMAT,
+            replica: ReplicaNumber::first(broker).number(),
+            stage: Stage::Empty,
+        };
+        let vote = Self { path, file: Mutex::new(read.unwrap_or(first)) };
+        if vote.stage() == Stage::Voter && !has_log {
+            vote.advance(Stage::Rejoining)?;
+        }
+        Ok(Arc::new(vote))
     }
 
-    /// Number of this replica in its groups.
-    pub fn replica(&self) -> u64 {
-        self.replica
+    /// This replica in its groups.
+    pub fn replica(&self) -> ReplicaNumber {
+        ReplicaNumber::of(self.file.lock().replica)
     }
 
     pub fn stage(&self) -> Stage {
-        *self.stage.lock()
+        self.file.lock().stage
     }
 
     fn advance(&self, stage: Stage) -> Result<(), BootstrapError> {
-        let file = ReplicaFile { format: FORMAT, replica: self.replica, stage };
-        let mut text = serde_json::to_vec_pretty(&file).expect("numbers and a word are JSON");
-        text.push(b'\n');
-        let failed = |source| BootstrapError::Io { path: self.path.clone(), source };
-        durable_file::write(&self.path, &text).map_err(failed)?;
-        let before = std::mem::replace(&mut *self.stage.lock(), stage);
-        assert!(before < stage, "a vote goes from {before:?} to {stage:?}");
+        let before = *self.file.lock();
+        self.write(ReplicaFile { stage, ..before })
+    }
+
+    /// Notes a number that the leader has given.
+    fn join_as(&self, replica: ReplicaNumber) -> Result<(), BootstrapError> {
+        assert!(replica > self.replica(), "a number is given once, but {replica:?} is no new one");
+        assert_ne!(self.stage(), Stage::Voter, "a replica with a vote keeps its number");
+        self.write(ReplicaFile { format: FORMAT, replica: replica.number(), stage: Stage::Voter })
+    }
+
+    fn write(&self, file: ReplicaFile) -> Result<(), BootstrapError> {
+        file.write(&self.path)?;
+        *self.file.lock() = file;
         Ok(())
     }
 
@@ -142,31 +195,57 @@ impl Vote {
         Ok(Bytes::copy_from_slice(&[self.stage() as u8]))
     }
 
-    /// Waits until this broker has its vote.
-    pub async fn obtain(&self, links: &Links) -> Result<(), BootstrapError> {
+    /// Waits until this broker has its vote, or a number that the leader has given. `log` is the directory of the log,
+    /// which must be there before the vote.
+    pub async fn obtain(&self, links: &Links, log: &Path) -> Result<(), BootstrapError> {
+        let begin_log = || {
+            let failed = |source| BootstrapError::Io { path: log.to_owned(), source };
+            std::fs::create_dir_all(log).map_err(failed)
+        };
         let mut said: Option<Instant> = None;
-        while self.stage() < Stage::Voter {
+        while self.stage() != Stage::Voter {
             let answers = ask(links).await;
             let stages: BTreeMap<u32, Stage> =
                 answers.iter().filter_map(|(broker, stage)| Some((*broker, *stage.as_ref().ok()?))).collect();
             let voter = stages.iter().find(|(_, stage)| **stage == Stage::Voter).map(|(broker, _)| *broker);
             let all = stages.len() == answers.len();
+            let mut say = |reasons: Vec<String>, message: &str| {
+                if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) {
+                    said = Some(Instant::now());
+                    tracing::info!(?reasons, "{message}");
+                }
+            };
             match (self.stage(), voter) {
-                (Stage::Empty, Some(other)) => return Err(BootstrapError::Lost { other }),
+                (Stage::Empty, Some(_)) => self.advance(Stage::Rejoining)?,
+                (Stage::Rejoining, Some(_)) => match admission::ask(links.peers.all()).await {
+                    Ok(replica) => {
+                        tracing::warn!(
+                            replica = replica.number(),
+                            "the data of this broker are gone, the others have theirs: it is a new replica"
+                        );
+                        begin_log()?;
+                        self.join_as(replica)?;
+                    }
+                    Err(reasons) => {
+                        say(vec![reasons], "this broker has no data, and the leader gives it no number yet");
+                        sleep(ASK_INTERVAL).await;
+                    }
+                },
                 (Stage::Empty, None) if all => self.advance(Stage::Prepared)?,
-                (Stage::Prepared, Some(_)) => self.advance(Stage::Voter)?,
+                (Stage::Prepared, Some(_)) => {
+                    begin_log()?;
+                    self.advance(Stage::Voter)?;
+                }
                 (Stage::Prepared, None) if all && stages.values().all(|stage| *stage == Stage::Prepared) => {
+                    begin_log()?;
                     self.advance(Stage::Voter)?;
                 }
                 _ => {
-                    if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) {
-                        said = Some(Instant::now());
-                        let missing: Vec<String> = answers
-                            .into_iter()
-                            .filter_map(|(broker, stage)| Some(format!("{broker}: {}", stage.err()?)))
-                            .collect();
-                        tracing::info!(?missing, "the cluster begins when all of its brokers are there");
-                    }
+                    let missing = answers
+                        .into_iter()
+                        .filter_map(|(broker, stage)| Some(format!("{broker}: {}", stage.err()?)))
+                        .collect();
+                    say(missing, "the cluster begins when all of its brokers are there");
                     sleep(ASK_INTERVAL).await;
                 }
             }
@@ -211,12 +290,25 @@ mod tests {
         let open = |has_log| Vote::open(directory.path(), 2, has_log);
         assert!(matches!(open(true), Err(BootstrapError::Alone)));
         let vote = open(false).unwrap();
-        assert_eq!((vote.stage(), vote.replica()), (Stage::Empty, 2));
+        assert_eq!((vote.stage(), vote.replica()), (Stage::Empty, ReplicaNumber::first(2)));
         for stage in [Stage::Prepared, Stage::Voter] {
             vote.advance(stage).unwrap();
             assert_eq!(open(true).unwrap().stage(), stage);
             assert_eq!(Stage::from_byte(stage as u8), Some(stage));
         }
+        // A log that is gone, or was given up, makes another replica of it.
+        assert_eq!(open(false).unwrap().stage(), Stage::Rejoining);
+        let vote = open(true).unwrap();
+        vote.join_as(vote.replica().next()).unwrap();
+        give_up(directory.path()).unwrap();
+        std::fs::create_dir(directory.path().join("log")).unwrap();
+        assert!(is_given_up(directory.path()).unwrap());
+        let third = vote.replica().next();
+        begin_anew(directory.path(), third).unwrap();
+        assert!(!is_given_up(directory.path()).unwrap());
+        assert!(directory.path().join("damaged-1").join("log").exists());
+        let vote = open(true).unwrap();
+        assert_eq!((vote.stage(), vote.replica()), (Stage::Voter, third));
         std::fs::write(directory.path().join("replica.json"), "{\"format\":1").unwrap();
         let error = open(true).unwrap_err();
         assert!(matches!(error, BootstrapError::Damaged { .. }), "{error}");

@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 use planted::Bug;
 use tokio::sync::Notify;
 
+use crate::cluster_clock::{ClusterClock, LIMIT_MS};
+
 const NEVER: i64 = i64::MAX;
 /// While the time of the log is ahead of the clock, it goes on at this part of its pace, in tenths.
 const PACE_TENTHS: i64 = 9;
@@ -23,7 +25,7 @@ impl WallClock {
         Self(Arc::new(now_ms))
     }
 
-    fn now_ms(&self) -> i64 {
+    pub(crate) fn now_ms(&self) -> i64 {
         (self.0)()
     }
 }
@@ -43,15 +45,17 @@ impl fmt::Debug for WallClock {
 /// The time of new entries of the log. It is that of the clock, unless an entry has a later one: the clock was set
 /// back, or another broker led whose clock was ahead. Then the time goes on from there, a little slower than the
 /// clock until that has caught up. So timers are late by a tenth of their duration at most, not by the difference.
+/// In a cluster, a clock that is ahead of the others' counts up to a limit.
 struct LogTime {
     wall: WallClock,
+    cluster: Option<Arc<ClusterClock>>,
     /// The latest time of an entry, and when that was.
     latest: Mutex<(i64, Instant)>,
 }
 
 impl LogTime {
-    fn new(wall: WallClock) -> Self {
-        Self { wall, latest: Mutex::new((0, Instant::now())) }
+    fn new(wall: WallClock, cluster: Option<Arc<ClusterClock>>) -> Self {
+        Self { wall, cluster, latest: Mutex::new((0, Instant::now())) }
     }
 
     /// Notes the time of an entry that was applied.
@@ -68,7 +72,13 @@ impl LogTime {
         if planted::has(Bug::TimeGoesBack) {
             return self.wall.now_ms();
         }
-        self.wall.now_ms().max(gone_on(latest, Instant::now()))
+        let own_ms = self.wall.now_ms();
+        let bound_ms = self.cluster.as_ref().map_or(i64::MAX, |cluster| {
+            // Before clocks were compared, the entries tell what the cluster takes for the time.
+            let known_ms = (latest.0 > 0).then(|| gone_on(latest, Instant::now()).saturating_add(LIMIT_MS));
+            cluster.latest_ms().or(known_ms).unwrap_or(i64::MAX)
+        });
+        own_ms.min(bound_ms).max(gone_on(latest, Instant::now()))
     }
 }
 
@@ -101,9 +111,9 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    pub fn new(wall: WallClock) -> Self {
+    pub fn new(wall: WallClock, cluster: Option<Arc<ClusterClock>>) -> Self {
         Self {
-            log_time: LogTime::new(wall),
+            log_time: LogTime::new(wall, cluster),
             next_ms: AtomicI64::new(NEVER),
             pinned: AtomicBool::new(false),
             engine_now_ms: AtomicI64::new(0),
@@ -172,6 +182,7 @@ impl Due {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster_clock::ClockSample;
 
     const DAY_MS: i64 = 86_400_000;
 
@@ -179,7 +190,7 @@ mod tests {
     fn clock() -> (Arc<AtomicI64>, LogTime) {
         let hand = Arc::new(AtomicI64::new(DAY_MS));
         let read = Arc::clone(&hand);
-        (hand, LogTime::new(WallClock::new(move || read.load(Ordering::Relaxed))))
+        (hand, LogTime::new(WallClock::new(move || read.load(Ordering::Relaxed)), None))
     }
 
     #[test]
@@ -222,5 +233,23 @@ mod tests {
         time.note(2 * DAY_MS);
         time.note(DAY_MS);
         assert!(time.now_ms() >= 2 * DAY_MS);
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_of_the_others_counts_up_to_the_limit() {
+        let hand = Arc::new(AtomicI64::new(DAY_MS));
+        let (read, cluster) = (Arc::clone(&hand), Arc::new(ClusterClock::default()));
+        let wall = WallClock::new(move || read.load(Ordering::Relaxed));
+        let time = LogTime::new(wall, Some(Arc::clone(&cluster)));
+        assert_eq!(time.now_ms(), DAY_MS, "nobody knows better");
+        time.note(DAY_MS);
+        hand.store(2 * DAY_MS, Ordering::Relaxed);
+        let is_bounded = |now: i64| (DAY_MS + LIMIT_MS..DAY_MS + 2 * LIMIT_MS).contains(&now);
+        assert!(is_bounded(time.now_ms()), "the latest entry bounds it");
+        let same = ClockSample::new(DAY_MS, DAY_MS, Duration::ZERO).unwrap();
+        cluster.compare(DAY_MS, &[same]);
+        assert!(is_bounded(time.now_ms()), "the clocks of the others bound it");
+        hand.store(DAY_MS + 500, Ordering::Relaxed);
+        assert_eq!(time.now_ms(), DAY_MS + 500);
     }
 }

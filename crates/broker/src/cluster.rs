@@ -3,22 +3,23 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
 
-use broker_api::{BrokerInfo, PartitionInfo};
+use broker_api::BrokerInfo;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
 use protocol::{Batch, ENGINE_VERSION, FIRST_PARTITION};
 use replication::{Payload, ProposeError};
-use serde::{Deserialize, Serialize};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use transport::{
     Attachment, BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, Reply, Served, TransportOptions,
     serve,
 };
 
+use crate::admission::{ADMIT, admit};
 use crate::bootstrap::Vote;
+use crate::cluster_clock::ClusterClock;
 use crate::cluster_pause::{PAUSE, PauseOrder, obey};
+use crate::cluster_status::status;
 use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
@@ -30,7 +31,7 @@ use crate::store_copies::{STORE_COPY, StoreCopies, give};
 /// First bytes of requests, beside those to groups.
 const ENTER: u8 = 2;
 const READ_INDEX: u8 = 3;
-const STATUS: u8 = 4;
+pub(crate) const STATUS: u8 = 4;
 pub(crate) const BOOTSTRAP: u8 = 5;
 const STAND_FOR_ELECTION: u8 = 6;
 const HAND_OVER: u8 = 7;
@@ -39,11 +40,6 @@ const HAND_OVER: u8 = 7;
 const APPLIED: u8 = 0;
 const FULL: u8 = 1;
 const OPEN: u8 = 2;
-
-/// How often other brokers are asked how they are.
-const STATUS_INTERVAL: Duration = Duration::from_secs(1);
-/// A broker that does not say how it is for so long is not shown.
-const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The place of a broker in a cluster.
 #[derive(Debug)]
@@ -72,25 +68,49 @@ pub(crate) struct Links {
     pub groups: ReplicaGroups,
     pub copies: Arc<StoreCopies>,
     brokers: BTreeMap<u32, String>,
-    statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
+    pub statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
+    pub clock: Arc<ClusterClock>,
+    /// Held while the members of the group are changed.
+    pub changing_members: tokio::sync::Mutex<()>,
     /// The order to pause processing that is in force on this broker, and those on others.
     pub pause: Mutex<PauseOrder>,
     pub pauses: Mutex<BTreeMap<u32, PauseOrder>>,
-    node: Arc<OnceLock<Weak<Node>>>,
+    pub node: Arc<OnceLock<Weak<Node>>>,
     /// Ends the service for others.
     closed: CancellationToken,
     _ends_with_this: DropGuard,
 }
 
-/// A broker, as it tells others about itself.
-#[derive(Serialize, Deserialize)]
-struct Status {
-    host: String,
-    port: u16,
-    leader: bool,
-    healthy: bool,
-    #[serde(default)]
-    pause: PauseOrder,
+/// A broker as it introduces itself to others.
+fn as_told(identity: &Identity) -> BrokerIdentity {
+    BrokerIdentity {
+        cluster_id: identity.cluster_id.clone(),
+        broker: identity.broker,
+        directory: identity.directory,
+        life: identity.life,
+        engine_versions: (ENGINE_VERSION, ENGINE_VERSION),
+    }
+}
+
+impl Replica {
+    fn transport(&self, options: &PeerOptions) -> TransportOptions {
+        TransportOptions {
+            network: Arc::clone(&self.attachment.network),
+            certificates: options.certificates.clone(),
+            compresses: options.compresses,
+            ..TransportOptions::default()
+        }
+    }
+
+    /// Connections to the other brokers, by their numbers.
+    pub(crate) fn peers(&self, identity: &Identity, options: &PeerOptions) -> HashMap<u64, Peer> {
+        let (transport, told) = (self.transport(options), as_told(identity));
+        let others = self.brokers.iter().filter(|(broker, _)| **broker != identity.broker);
+        let connect = |(broker, address): (&u32, &String)| {
+            (u64::from(*broker), Peer::new(told.clone(), *broker, address.clone(), transport.clone()))
+        };
+        others.map(connect).collect()
+    }
 }
 
 impl Links {
@@ -104,18 +124,13 @@ impl Links {
     ) -> std::io::Result<Self> {
         std::fs::create_dir_all(scratch)?;
         clear(scratch)?;
-        let identity = BrokerIdentity {
-            cluster_id: identity.cluster_id.clone(),
-            broker: identity.broker,
-            directory: identity.directory,
-            life: identity.life,
-            engine_versions: (ENGINE_VERSION, ENGINE_VERSION),
-        };
+        let peers = replica.peers(identity, options);
+        let (served_options, identity) = (replica.transport(options), as_told(identity));
         let groups = ReplicaGroups::new(scratch.to_owned());
         let copies = Arc::new(StoreCopies::new(scratch));
         let node = Arc::new(OnceLock::new());
         let stop = CancellationToken::new();
-        let Replica { brokers, attachment: Attachment { network, listener } } = replica;
+        let Replica { brokers, attachment: Attachment { listener, .. } } = replica;
         let service = Arc::new(BrokerService {
             groups: groups.clone(),
             copies: Arc::clone(&copies),
@@ -123,18 +138,10 @@ impl Links {
             vote: Arc::clone(vote),
             brokers: brokers.clone(),
         });
-        let PeerOptions { certificates, compresses, snapshot_bytes_per_second } = options.clone();
-        let options = TransportOptions { network, certificates, compresses, ..TransportOptions::default() };
         let served = Arc::new(Served::default());
-        tokio::spawn(serve(listener, identity.clone(), service, options.clone(), served, stop.clone()));
-        let others = brokers.iter().filter(|(broker, _)| **broker != identity.broker);
-        let peers: HashMap<u64, Peer> = others
-            .map(|(broker, address)| {
-                let peer = Peer::new(identity.clone(), *broker, address.clone(), options.clone());
-                (u64::from(*broker), peer)
-            })
-            .collect();
-        let peers = Arc::new(ReplicaPeers::paced(peers, scratch.to_owned(), snapshot_bytes_per_second));
+        tokio::spawn(serve(listener, identity, service, served_options, served, stop.clone()));
+        let pace = options.snapshot_bytes_per_second;
+        let peers = Arc::new(ReplicaPeers::paced(peers, scratch.to_owned(), pace));
         let (statuses, ends_with_this) = (Mutex::default(), stop.clone().drop_guard());
         let (pause, pauses) = (Mutex::default(), Mutex::default());
         let closed = stop;
@@ -144,6 +151,8 @@ impl Links {
             copies,
             brokers,
             statuses,
+            clock: Arc::default(),
+            changing_members: tokio::sync::Mutex::default(),
             pause,
             pauses,
             node,
@@ -239,47 +248,6 @@ impl Links {
         let answer = peer.call(Lane::Requests, message.freeze()).await;
         answer.map_err(|error| error.to_string())?.try_get_u32().map_err(|error| error.to_string())
     }
-
-    /// The other brokers that say how they are.
-    pub fn others(&self) -> Vec<BrokerInfo> {
-        self.statuses.lock().values().cloned().collect()
-    }
-
-    /// Notes where processing is paused, and obeys an order that came while this broker was away.
-    fn note_pauses(&self, statuses: &[(BrokerInfo, PauseOrder)]) {
-        for number in self.brokers.keys() {
-            let told = statuses.iter().find(|(broker, _)| broker.node_id == *number);
-            self.note_pause(*number, told.map(|(_, order)| *order));
-        }
-        let latest = statuses.iter().map(|(_, order)| *order).max();
-        if let Some((node, latest)) = self.node.get().and_then(Weak::upgrade).zip(latest) {
-            node.obey_pause(self, latest);
-        }
-    }
-
-    /// Asks the others how they are, again and again.
-    pub async fn keep_statuses(self: Arc<Self>, stop: CancellationToken) {
-        let mut ticks = tokio::time::interval(STATUS_INTERVAL);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                _ = ticks.tick() => {}
-                () = stop.cancelled() => return,
-            }
-            let asked = self.brokers.keys().map(|broker| async {
-                let peer = self.peers.peer(u64::from(*broker))?;
-                let asked = peer.call(Lane::Requests, Bytes::from_static(&[STATUS]));
-                let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
-                let Status { host, port, leader, healthy, pause } = serde_json::from_slice(&answer).ok()?;
-                let partitions = vec![PartitionInfo { partition_id: FIRST_PARTITION, leader, healthy }];
-                Some((BrokerInfo { node_id: *broker, host, port, partitions }, pause))
-            });
-            let statuses: Vec<_> = futures::future::join_all(asked).await.into_iter().flatten().collect();
-            self.note_pauses(&statuses);
-            *self.statuses.lock() =
-                statuses.into_iter().map(|(broker, _)| (broker.node_id, broker)).collect();
-        }
-    }
 }
 
 /// Requests of other brokers.
@@ -315,15 +283,16 @@ impl PeerService for BrokerService {
             }
             Some(&STAND_FOR_ELECTION) => {
                 let node = self.node();
-                Box::pin(async move {
-                    let stood = node?.group().stand_for_election().await;
-                    stood.map(|()| Bytes::new()).map_err(|error| error.to_string())
-                })
+                Box::pin(async move { stand_for_election(&*node?).await })
             }
             Some(&HAND_OVER) => {
                 let node = self.node();
                 request.advance(1);
                 Box::pin(async move { hand_over(&*node?, request).await })
+            }
+            Some(&ADMIT) => {
+                let (node, broker) = (self.node(), from.broker);
+                Box::pin(async move { admit(&*node?, broker).await })
             }
             Some(&PAUSE) => {
                 let node = self.node();
@@ -336,17 +305,7 @@ impl PeerService for BrokerService {
                 Box::pin(async move { give(&*node?, to, request).await })
             }
             Some(&BOOTSTRAP) => Box::pin(std::future::ready(self.vote.answer(&self.brokers, &request[1..]))),
-            Some(&STATUS) => {
-                let status = self.node().and_then(|node| {
-                    let (host, port) =
-                        (node.options().advertised_host.clone(), node.options().advertised_port);
-                    let (leader, healthy) = (node.leads(), node.health().partition.is_ok());
-                    let pause = node.router.as_ref().map(|router| *router.links.pause.lock());
-                    let status = Status { host, port, leader, healthy, pause: pause.unwrap_or_default() };
-                    serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
-                });
-                Box::pin(std::future::ready(status))
-            }
+            Some(&STATUS) => Box::pin(std::future::ready(self.node().and_then(|node| status(&node)))),
             _ => Box::pin(std::future::ready(Err("a request of another kind".to_owned()))),
         }
     }
@@ -379,6 +338,16 @@ async fn enter(node: &Node, batch: &[u8]) -> Result<Bytes, String> {
         }
         Err(error) => Ok(said(OPEN, error.to_string().as_bytes())),
     }
+}
+
+/// Asks for the votes of all, unless this broker's clock is ahead.
+async fn stand_for_election(node: &Node) -> Result<Bytes, String> {
+    let clock = node.router.as_ref().map(|router| &router.links.clock);
+    if let Some(clock) = clock.filter(|clock| clock.is_ahead()) {
+        return Err(format!("the clock of this broker is {} ms ahead of the others'", clock.ahead_ms()));
+    }
+    let stood = node.group().stand_for_election().await;
+    stood.map(|()| Bytes::new()).map_err(|error| error.to_string())
 }
 
 /// Hands over, if this broker leads: it does not ask another, which might ask it again.

@@ -1,5 +1,7 @@
 //! Places in a data directory.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The state of the partition in a data directory.
@@ -9,4 +11,41 @@ pub(crate) fn state_file(data_dir: &Path) -> PathBuf {
 
 pub(crate) fn log_directory(data_dir: &Path) -> PathBuf {
     data_dir.join("log")
+}
+
+/// Directories that a replica has from the log of its group, and that another replica would fetch or make anew.
+const OF_REPLICA: [&str; 4] = ["state", "log", "export", "snapshots"];
+
+/// Moves the state and the log of a replica, and what it made of them, to a directory of their own.
+pub(crate) fn set_aside(data_dir: &Path) -> io::Result<PathBuf> {
+    let target = (1..)
+        .map(|number: u32| data_dir.join(format!("damaged-{number}")))
+        .find(|target| !target.exists())
+        .expect("a directory has a free name");
+    std::fs::create_dir(&target)?;
+    for name in OF_REPLICA {
+        match std::fs::rename(data_dir.join(name), target.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    File::open(data_dir)?.sync_all()?;
+    Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_files_are_kept_beside_those_that_take_their_place() {
+        let directory = tempfile::tempdir().unwrap();
+        for number in 1..3 {
+            std::fs::create_dir(directory.path().join("state")).unwrap();
+            std::fs::write(state_file(directory.path()), number.to_string()).unwrap();
+            let aside = set_aside(directory.path()).unwrap();
+            assert!(!directory.path().join("state").exists());
+            assert_eq!(std::fs::read_to_string(state_file(&aside)).unwrap(), number.to_string());
+        }
+    }
 }

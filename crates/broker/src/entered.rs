@@ -86,10 +86,11 @@ impl Entered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::replica_number::ReplicaNumber;
 
     #[tokio::test]
     async fn a_snapshot_tells_those_who_wait_before_an_entry_after_it_does() {
-        let entered = Entered::new(Numbers::new(1, 1));
+        let entered = Entered::new(Numbers::new(ReplicaNumber::first(1), 1));
         let mut skips = entered.skips();
         assert!(!skips.has_changed().unwrap());
         entered.skip();

@@ -6,12 +6,15 @@
 //! thread (`machine`), and answered from there. A query never enters the log: `reads` answers it from the state
 //! between two batches.
 
+mod admission;
 mod answers;
 mod apply_watch;
 mod bootstrap;
 mod clock;
 mod cluster;
+mod cluster_clock;
 mod cluster_pause;
+mod cluster_status;
 mod configured;
 mod credit;
 mod data_directory;
@@ -37,6 +40,7 @@ mod pause;
 mod peers;
 mod proposer;
 mod reads;
+mod replica_number;
 mod route;
 pub mod set_aside;
 mod snapshot_transfer;
@@ -56,5 +60,6 @@ pub use node::{Health, Node, PartitionStatus};
 pub use opening::StartError;
 pub use options::{DiskOptions, IngressOptions, JobOptions, Options, PeerOptions, StateOptions};
 pub use peers::{ReplicaGroups, ReplicaPeers};
+pub use replication::Members;
 pub use transport::Certificates;
 pub use write_limit::{ThrottleOptions, WriteLimit, WriteLimitOptions, WriteLimitStatus};

@@ -14,13 +14,14 @@ use engine::{Counters, Effects, Engine};
 use export::Hub;
 use parking_lot::Mutex as FairMutex;
 use planted::Bug;
-use protocol::{Batch, FIRST_PARTITION};
+use protocol::{Batch, BatchDigest, FIRST_PARTITION};
 use replication::{ApplyError, Payload, SnapshotCheck, SnapshotError, SnapshotSource, StateMachine};
 use state::StateError;
 use tokio::sync::watch;
 
 use crate::answers::{LateAnswers, Waiter};
 use crate::apply_watch::ApplyWatch;
+use crate::bootstrap::give_up;
 use crate::clock::{Due, EngineClock};
 use crate::demand::{Delivered, DemandRegistry};
 use crate::divergence::Digests;
@@ -196,6 +197,17 @@ impl PartitionMachine {
     pub fn configured(self, options: &Options, set_aside: Orders) -> Self {
         let watch = options.apply_watch.clone();
         Self { watch, set_aside, ..self.at(StatePlace::of(options)) }
+    }
+
+    /// Compares the state with that of the leader. A replica that differs is given up.
+    fn compare(&self, digest: Option<BatchDigest>) -> Result<(), ApplyError> {
+        let Err(reason) = self.shared.digests.compare(digest) else { return Ok(()) };
+        if let Some(place) = &self.place
+            && let Err(error) = give_up(&place.data_dir)
+        {
+            tracing::error!(%error, "the replica that differs cannot be given up");
+        }
+        Err(ApplyError::new(reason))
     }
 
     fn dispatch(
@@ -412,13 +424,13 @@ impl StateMachine for PartitionMachine {
                 "other replicas apply what the bytes say: {:?}",
                 proposed.batch
             );
-            self.shared.digests.compare(proposed.batch.digest).map_err(ApplyError::new)?;
+            self.compare(proposed.batch.digest)?;
             waited = self.shared.entered.take(&proposed.batch, term);
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let mut batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            self.shared.digests.compare(batch.digest).map_err(ApplyError::new)?;
+            self.compare(batch.digest)?;
             if is_late(&batch) && !planted::has(Bug::DoneTwice) {
                 // Its broker knows that it came too late, and has sent it again.
                 batch.commands.clear();

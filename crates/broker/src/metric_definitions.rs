@@ -99,6 +99,8 @@ pub(crate) struct Figures<'a> {
     pub healthy: bool,
     /// Whether the state differs from the leader's.
     pub diverged: bool,
+    /// In a cluster.
+    pub clock_ahead_ms: Option<i64>,
     /// Rows of the tables of the state.
     pub rows: &'a [(&'static str, u64)],
 }
@@ -222,6 +224,9 @@ pub(crate) fn publish(figures: &Figures) {
             "messages" => partition_gauge("zeebe_buffered_messages_count").set(rows as f64),
             _ => {}
         }
+    }
+    if let Some(ahead_ms) = figures.clock_ahead_ms {
+        gauge!("baton_clock_ahead_seconds").set(ahead_ms as f64 / 1000.0);
     }
     partition_gauge("baton_replica_diverged").set(f64::from(u8::from(figures.diverged)));
     partition_gauge("zeebe_health").set(f64::from(u8::from(figures.healthy)));

@@ -98,7 +98,9 @@ impl Node {
 
     /// The same as one of the brokers of a cluster. It has a leader some time after this has returned.
     pub async fn start_replica(options: Options, replica: Replica) -> Result<Arc<Self>, StartError> {
-        Box::pin(Self::start_in(options, Some(replica))).await
+        let data_dir = options.data_dir.clone();
+        let started = Box::pin(Self::start_in(options, Some(replica))).await;
+        started.map_err(|error| error.give_up_damaged(&data_dir))
     }
 
     /// Stops taking commands, finishes those that are there, writes state to disk, and stops.
@@ -291,6 +293,7 @@ impl Node {
             purged_index: group.purged_index,
             durable_index: self.shared.durable_index(),
             healthy: self.health().partition.is_ok(),
+            clock_ahead_ms: self.router.as_ref().map(|router| router.links.clock.ahead_ms()),
             diverged: self.shared.digests.difference().is_some(),
         });
     }

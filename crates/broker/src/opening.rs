@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use parking_lot::Mutex;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64};
 
@@ -15,8 +15,9 @@ use state::{StateError, Store};
 use tokio::sync::watch;
 
 use crate::answers::LateAnswers;
-use crate::bootstrap::BootstrapError;
+use crate::bootstrap::{BootstrapError, give_up};
 use crate::clock::Due;
+use crate::cluster_clock::ClusterClock;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
 use crate::divergence::Digests;
@@ -28,6 +29,7 @@ use crate::machine::PartitionState;
 use crate::metric_definitions::Metrics;
 use crate::numbers::Numbers;
 use crate::options::Options;
+use crate::replica_number::ReplicaNumber;
 use crate::set_aside::SetAsideError;
 use crate::write_limit::Written;
 
@@ -54,12 +56,47 @@ pub enum StartError {
     SetAside(#[from] SetAsideError),
     #[error("export: {0}")]
     Export(#[from] export::HubError),
+    /// The other replicas have what this one cannot use any more.
+    #[error(
+        "{0}; at its next start the broker sets these files aside and is brought up by the others, if a majority of the \
+         cluster is there"
+    )]
+    Damaged(Box<StartError>),
     /// The broker does not take part in its cluster.
     #[error("cluster: {0}")]
     Bootstrap(#[from] BootstrapError),
     /// A thread cannot be started.
     #[error("thread: {0}")]
     Thread(#[from] std::io::Error),
+}
+
+impl StartError {
+    /// Whether the state or the log of the replica cannot be used, and the other replicas of a cluster have both.
+    fn is_damage(&self) -> bool {
+        use replication::StartError as Group;
+        matches!(
+            self,
+            Self::State(StateError::Damaged { .. } | StateError::Foreign { .. })
+                | Self::Log(LogError::Damaged(_))
+                | Self::Partition(
+                    Group::Log(LogError::Damaged(_))
+                        | Group::Gap { .. }
+                        | Group::Lost { .. }
+                        | Group::StateAhead { .. }
+                )
+        )
+    }
+
+    /// The same error; a replica whose data are damaged is given up.
+    pub(crate) fn give_up_damaged(self, data_dir: &Path) -> Self {
+        if !self.is_damage() {
+            return self;
+        }
+        match give_up(data_dir) {
+            Ok(()) => Self::Damaged(Box::new(self)),
+            Err(error) => error.into(),
+        }
+    }
 }
 
 /// Opens a data directory: its owner, in a new life, and the state of its partition.
@@ -110,18 +147,18 @@ pub(crate) fn engine_options(options: &Options) -> engine::Options {
 /// Values that the partition's thread shares with the rest of the broker, as of an engine that was opened.
 pub(crate) fn partition_state(
     options: &Options,
-    identity: &Identity,
+    (replica, life): (ReplicaNumber, u64),
     engine: &Engine,
     exports: Option<Arc<Hub>>,
     local_positions: Option<Arc<LocalPositions>>,
-    leading: Leading,
+    cluster_clock: Option<Arc<ClusterClock>>,
 ) -> PartitionState {
-    let numbers = || Numbers::new(identity.broker, identity.life);
+    let numbers = || Numbers::new(replica, life);
     PartitionState {
         demand: Arc::new(DemandRegistry::new(options.jobs.clone(), numbers())),
         late: LateAnswers::new(numbers()),
-        due: Due::new(options.wall_clock.clone()),
-        leading,
+        leading: if cluster_clock.is_some() { Leading::default() } else { Leading::alone() },
+        due: Due::new(options.wall_clock.clone(), cluster_clock),
         entered: Entered::new(numbers()),
         metrics: Metrics::new(),
         durable: watch::channel(engine.tables().applied_index()).0,

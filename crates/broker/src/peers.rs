@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::RwLock;
 use replication::{Group, PeerError, PeerFuture, PeerRequest, PeerResponse, RequestMessage, Transport};
 use tokio::runtime::Handle;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
 
 use crate::metric_definitions::{SnapshotEvent, snapshot_event};
+use crate::replica_number::ReplicaNumber;
 use crate::snapshot_transfer::{BYTES_PER_SECOND, SNAPSHOT_RECEIVED, SnapshotReceiver, SnapshotSender};
 
 /// First byte of a request to a group; other kinds of requests will have others.
 pub(crate) const TO_GROUP: u8 = 1;
+/// Bytes before the request: the kind, the group, and the replica that is meant.
+const TO_GROUP_BYTES: usize = 1 + 8 + 8;
 /// First bytes of an answer: the response, or the reason why the group has stopped.
 const RESPONSE: u8 = 0;
 const STOPPED: u8 = 1;
@@ -43,7 +46,13 @@ impl ReplicaPeers {
 
     /// The connection to a replica.
     pub(crate) fn peer(&self, node: u64) -> Option<&Peer> {
-        self.peers.get(&node).filter(|_| !self.is_closed.load(Ordering::Acquire))
+        let broker = u64::from(ReplicaNumber::of(node).broker);
+        self.peers.get(&broker).filter(|_| !self.is_closed.load(Ordering::Acquire))
+    }
+
+    /// The connections by numbers of brokers.
+    pub(crate) fn all(&self) -> &HashMap<u64, Peer> {
+        &self.peers
     }
 
     /// Nothing is sent any more.
@@ -58,13 +67,14 @@ impl ReplicaPeers {
         let RequestMessage { head, snapshot } = request.into_message();
         let answer = match snapshot {
             None => {
-                let mut message = BytesMut::with_capacity(9 + head.len());
+                let mut message = BytesMut::with_capacity(TO_GROUP_BYTES + head.len());
                 message.put_u8(TO_GROUP);
                 message.put_u64(group);
+                message.put_u64(node);
                 message.put(head);
                 peer.call(Lane::Consensus, message.freeze()).await.map_err(|error| error.to_string())
             }
-            Some(body) => self.snapshots.send(peer, group, &head, body).await,
+            Some(body) => self.snapshots.send(peer, (group, node), &head, body).await,
         };
         let mut answer = answer.map_err(unreachable)?;
         match answer.split_to(answer.len().min(1)).first() {
@@ -84,7 +94,8 @@ impl Transport for ReplicaPeers {
 /// The groups of this broker, as others reach them.
 #[derive(Clone)]
 pub struct ReplicaGroups {
-    groups: Arc<RwLock<HashMap<u64, Group>>>,
+    /// With the numbers that this broker's replicas have in them.
+    groups: Arc<RwLock<HashMap<u64, (u64, Group)>>>,
     snapshots: SnapshotReceiver,
 }
 
@@ -95,28 +106,32 @@ impl ReplicaGroups {
     }
 
     /// Others reach this group from now on.
-    pub fn insert(&self, number: u64, group: Group) {
-        self.groups.write().insert(number, group);
+    pub fn insert(&self, number: u64, replica: u64, group: Group) {
+        self.groups.write().insert(number, (replica, group));
     }
 
     /// Others reach this group no more.
     pub fn remove(&self, number: u64) -> Option<Group> {
-        self.groups.write().remove(&number)
+        self.groups.write().remove(&number).map(|(_, group)| group)
     }
 
     /// The group of a request, and the rest of it.
     fn find(&self, mut request: Bytes) -> Result<(Group, Bytes), String> {
-        if request.len() < 9 || request[0] != TO_GROUP {
+        if request.len() < TO_GROUP_BYTES || request.get_u8() != TO_GROUP {
             return Err("a request of unknown kind".to_owned());
         }
-        let rest = request.split_off(9);
-        let number = u64::from_be_bytes(request[1..9].try_into().expect("eight bytes"));
-        Ok((self.group(number)?, rest))
+        let (number, replica) = (request.get_u64(), request.get_u64());
+        Ok((self.group(number, replica)?, request))
     }
 
-    fn group(&self, number: u64) -> Result<Group, String> {
-        let group = self.groups.read().get(&number).cloned();
-        group.ok_or_else(|| format!("there is no group {number} here"))
+    /// The group, if this broker has the replica that is meant: another one must not answer for it.
+    fn group(&self, number: u64, replica: u64) -> Result<Group, String> {
+        let found = self.groups.read().get(&number).cloned();
+        let (own, group) = found.ok_or_else(|| format!("there is no group {number} here"))?;
+        if own != replica {
+            return Err(format!("this is replica {own} of group {number}, not {replica}"));
+        }
+        Ok(group)
     }
 
     async fn answer(self, request: Bytes) -> Result<Bytes, String> {
@@ -127,7 +142,7 @@ impl ReplicaGroups {
 
     async fn receive(self, from: BrokerIdentity, message: Bytes, parts: Parts) -> Result<Bytes, String> {
         let received = self.snapshots.receive(&from, message, parts).await?;
-        let group = self.group(received.group)?;
+        let group = self.group(received.group, received.replica)?;
         let request = PeerRequest::from_message(&received.head, Some(received.path.clone()));
         let answered = answer(&group, request.map_err(|error| error.to_string())?).await;
         answered.inspect_err(|_| snapshot_event(SnapshotEvent::Refused))

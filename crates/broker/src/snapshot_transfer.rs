@@ -40,6 +40,8 @@ const COPIES_OF_RECEIVER: u64 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Announced {
     group: u64,
+    /// The replica that it is for.
+    replica: u64,
     /// Number of the snapshot, given by its source for one life.
     transfer: u64,
     /// Bytes before this part.
@@ -49,12 +51,12 @@ struct Announced {
 }
 
 impl Announced {
-    const BYTES: usize = 1 + 4 * 8;
+    const BYTES: usize = 1 + 5 * 8;
 
     fn message(self, head: &Bytes) -> Bytes {
         let mut message = BytesMut::with_capacity(Self::BYTES + head.len());
         message.put_u8(SNAPSHOT);
-        for number in [self.group, self.transfer, self.offset, self.total] {
+        for number in [self.group, self.replica, self.transfer, self.offset, self.total] {
             message.put_u64(number);
         }
         message.put(&head[..]);
@@ -66,8 +68,8 @@ impl Announced {
         if message.len() < Self::BYTES || message.get_u8() != SNAPSHOT {
             return Err("a snapshot of unknown kind".to_owned());
         }
-        let [group, transfer, offset, total] = [(); 4].map(|()| message.get_u64());
-        Ok((Self { group, transfer, offset, total }, message))
+        let [group, replica, transfer, offset, total] = [(); 5].map(|()| message.get_u64());
+        Ok((Self { group, replica, transfer, offset, total }, message))
     }
 }
 
@@ -111,7 +113,7 @@ impl SnapshotSender {
     pub async fn send(
         &self,
         peer: &Peer,
-        group: u64,
+        (group, replica): (u64, u64),
         head: &Bytes,
         body: SnapshotBody,
     ) -> Result<Bytes, String> {
@@ -120,7 +122,7 @@ impl SnapshotSender {
         let transfer = self.transfers.fetch_add(1, Ordering::Relaxed);
         let scratch = Scratch(self.scratch.join(format!("sent-{group}-{transfer}")));
         let (path, total) = write_out(body, scratch.0.clone()).await?;
-        let mut announced = Announced { group, transfer, offset: 0, total };
+        let mut announced = Announced { group, replica, transfer, offset: 0, total };
         loop {
             let pieces = self.pieces(&path, announced).await?;
             let sent = peer.upload(announced.message(head), pieces).await;
@@ -243,9 +245,10 @@ pub(crate) struct SnapshotReceiver {
     arrivals: Arc<Mutex<HashMap<u32, Arrival>>>,
 }
 
-/// A snapshot that has come whole: the group that it is for, the head of its request, and its file.
+/// A snapshot that has come whole: the group and the replica that it is for, the head of its request, and its file.
 pub(crate) struct ReceivedSnapshot {
     pub group: u64,
+    pub replica: u64,
     pub head: Bytes,
     pub path: PathBuf,
     _file: Scratch,
@@ -285,7 +288,7 @@ impl SnapshotReceiver {
         let written = tokio::task::spawn_blocking(move || this.write(broker, part, announced, parts));
         let file = written.await.map_err(|error| error.to_string())??;
         snapshot_event(SnapshotEvent::Received);
-        Ok(ReceivedSnapshot { group: announced.group, head, path: file.0.clone(), _file: file })
+        Ok(ReceivedSnapshot { group: announced.group, replica: announced.replica, head, path: file.0.clone(), _file: file })
     }
 
     fn begin(&self, from: &BrokerIdentity, announced: Announced) -> Result<PartOfSnapshot, String> {

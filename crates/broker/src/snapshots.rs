@@ -20,6 +20,7 @@ use crate::snapshot_transfer::check_room;
 /// The place of a partition's state, and how it is opened.
 #[derive(Clone)]
 pub(crate) struct StatePlace {
+    pub data_dir: PathBuf,
     pub file: PathBuf,
     pub store: state::Options,
     pub engine: engine::Options,
@@ -32,6 +33,7 @@ pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> S
 impl StatePlace {
     pub fn of(options: &Options) -> Self {
         Self {
+            data_dir: options.data_dir.clone(),
             file: state_file(&options.data_dir),
             store: store_options(options),
             engine: engine_options(options),

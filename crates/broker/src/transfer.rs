@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use broker_api::SubmitError;
 use protocol::Rejection;
-use replication::Role;
+use replication::{Members, Role};
 use tokio::time::timeout;
 
 use crate::node::Node;
+use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 
 /// How long entries may wait for another leader. Longer, this broker leads on.
@@ -48,24 +49,40 @@ impl Node {
         }
     }
 
+    /// The replicas of the partition, by their numbers: that of the broker, and 2^32 more for each replacement.
+    pub fn replicas(&self) -> Members {
+        self.group().members()
+    }
+
     /// The same if this broker leads.
     pub(crate) async fn hand_over_here(&self, router: &Router, to: Option<u32>) -> Result<u32, String> {
         let own = self.options().node_id;
         if to == Some(own) {
             return Ok(own);
         }
-        let followers = router.group.followers();
-        let wanted = to.map(u64::from);
-        let follower =
-            followers.iter().map(|(node, _)| *node).find(|node| wanted.is_none_or(|to| to == *node));
-        let follower = follower.ok_or("no such broker follows this one")?;
+        let mut followers: Vec<u64> = router.group.followers().into_iter().map(|(node, _)| node).collect();
+        followers.retain(|node| to.is_none_or(|to| to == ReplicaNumber::of(*node).broker));
         router.group.lease_over().await;
-        let leader = timeout(PATIENCE, hand_over(router, follower)).await.unwrap_or_else(|_| {
-            Err(format!("broker {follower} did not take over within {} ms", PATIENCE.as_millis()))
+        let brokers = || followers.iter().map(|node| ReplicaNumber::of(*node).broker).collect::<Vec<_>>();
+        let leader = timeout(PATIENCE, hand_over_to_any(router, &followers)).await.unwrap_or_else(|_| {
+            Err(format!("none of the brokers {:?} took over within {} ms", brokers(), PATIENCE.as_millis()))
         })?;
+        let leader = ReplicaNumber::of(leader).broker;
         tracing::info!(partition = 1, leader, "another broker leads now");
-        u32::try_from(leader).map_err(|error| error.to_string())
+        Ok(leader)
     }
+}
+
+/// Hands the partition to the first follower that takes it.
+async fn hand_over_to_any(router: &Router, followers: &[u64]) -> Result<u64, String> {
+    let mut refused = "no such broker follows this one".to_owned();
+    for follower in followers {
+        match hand_over(router, *follower).await {
+            Ok(leader) => return Ok(leader),
+            Err(reason) => refused = reason,
+        }
+    }
+    Err(refused)
 }
 
 /// Hands the partition to a follower. Entries wait until this future ends.

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::frame::{Frame, FrameKind, Lane, invalid};
 
 /// The version of the protocol that this release speaks.
-pub const PROTOCOL_VERSION: u16 = 1;
+pub const PROTOCOL_VERSION: u16 = 2;
 /// Time for the whole handshake, TLS included.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 

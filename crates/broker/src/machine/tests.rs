@@ -68,13 +68,13 @@ fn machine(engine: Engine, options: StateOptions) -> PartitionMachine {
 
 /// State that the machine of a broker shares.
 pub(crate) fn shared_of(broker: u32) -> PartitionState {
-    let numbers = || Numbers::new(broker, 1);
+    let numbers = || Numbers::new(crate::replica_number::ReplicaNumber::first(broker), 1);
     PartitionState {
         demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default(), numbers())),
         late: LateAnswers::new(numbers()),
         leading: Leading::alone(),
         entered: Entered::new(numbers()),
-        due: Due::new(crate::WallClock::default()),
+        due: Due::new(crate::WallClock::default(), None),
         metrics: Metrics::new(),
         durable: watch::channel(0).0,
         flush_now: AtomicBool::new(false),

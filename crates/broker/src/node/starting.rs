@@ -23,29 +23,35 @@ use crate::expression::Evaluations;
 use crate::flow_control::FlowControl;
 use crate::flusher::Flusher;
 use crate::identity::Identity;
-use crate::leading::{Leading, follow_role};
+use crate::leading::follow_role;
 use crate::machine::PartitionMachine;
 use crate::opening::{StartError, open, partition_state};
 use crate::options::Options;
 use crate::proposer::Proposer;
 use crate::reads::Reads;
+use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 use crate::set_aside::Orders;
-use crate::{apply_watch, configured, exporting, store_copies};
+use crate::{admission, apply_watch, configured, exporting, store_copies};
 
 impl Node {
     pub(super) async fn start_in(
         options: Options,
         replica: Option<Replica>,
     ) -> Result<Arc<Self>, StartError> {
+        if let Some(replica) = &replica {
+            let identity = Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?;
+            admission::readmit(&options, &identity, replica).await?;
+        }
         let (identity, engine) = open(&options).await?;
-        let (links, node_id) = enter(&options, &identity, replica).await?;
+        let (links, replica) = enter(&options, &identity, replica).await?;
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let local = links.as_ref().map(|links| local_positions(&options, links)).transpose()?.map(Arc::new);
         let exports = exports(&options, &engine, local.as_deref())?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
-        let leading = if links.is_some() { Leading::default() } else { Leading::alone() };
-        let shared = Arc::new(partition_state(&options, &identity, &engine, exports.clone(), local, leading));
+        let clock = links.as_ref().map(|links| Arc::clone(&links.clock));
+        let owner = (replica, identity.life);
+        let shared = Arc::new(partition_state(&options, owner, &engine, exports.clone(), local, clock));
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
@@ -60,10 +66,10 @@ impl Node {
         let group_id = u64::from(FIRST_PARTITION);
         let group = Box::pin(Group::start(
             group_id,
-            node_id,
+            replica.number(),
             &log,
             machine,
-            group_options(&options, links.as_deref()),
+            group_options(&options, replica, links.as_deref()),
         ))
         .await?;
         // Everything in the log is applied: no batch that was too slow once is any more.
@@ -74,7 +80,7 @@ impl Node {
         disk.measure(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
         let router = links.map(|links| {
-            links.groups.insert(group_id, group.clone());
+            links.groups.insert(group_id, replica.number(), group.clone());
             Router::new(group.clone(), links, Arc::clone(&shared), shutdown.clone())
         });
         let node = Arc::new(Self {
@@ -156,12 +162,12 @@ async fn enter(
     options: &Options,
     identity: &Identity,
     replica: Option<Replica>,
-) -> Result<(Option<Arc<Links>>, u64), StartError> {
-    let Some(replica) = replica else { return Ok((None, u64::from(options.node_id))) };
+) -> Result<(Option<Arc<Links>>, ReplicaNumber), StartError> {
+    let Some(replica) = replica else { return Ok((None, ReplicaNumber::first(options.node_id))) };
     let snapshots = options.data_dir.join("snapshots");
     let vote = Vote::open(&options.data_dir, options.node_id, log_directory(&options.data_dir).exists())?;
     let links = Arc::new(Links::open(replica, identity, &vote, &snapshots, &options.peers)?);
-    vote.obtain(&links).await?;
+    vote.obtain(&links, &log_directory(&options.data_dir)).await?;
     Ok((Some(links), vote.replica()))
 }
 
@@ -198,10 +204,14 @@ fn exports(
 }
 
 /// A group of this broker alone, or of all brokers of a cluster.
-fn group_options(options: &Options, links: Option<&Links>) -> GroupOptions {
+fn group_options(options: &Options, replica: ReplicaNumber, links: Option<&Links>) -> GroupOptions {
     let Some(links) = links else { return GroupOptions::default() };
     GroupOptions {
         voters: links.voters(),
+        // The leader has added it already.
+        joins: replica.generation > 0,
+        // Until its clock was compared with the others'.
+        stands_for_election: false,
         log_kept_bytes_max: options.log_kept_bytes,
         transport: Arc::clone(&links.peers) as _,
         ..GroupOptions::default()

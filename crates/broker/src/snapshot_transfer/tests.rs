@@ -137,7 +137,7 @@ async fn a_snapshot_goes_on_where_it_was_after_lost_connections() {
     let (address, count) = breaking_proxy(fixture.address.clone(), 2, 3 << 20).await;
     let (peer, sender) = (fixture.peer(&address), fixture.sender(FAST));
     let body = fixture.body("snapshot", &content);
-    let answer = in_time(sender.send(&peer, 1, &Bytes::from_static(REQUEST), body)).await.unwrap();
+    let answer = in_time(sender.send(&peer, (1, 1), &Bytes::from_static(REQUEST), body)).await.unwrap();
     assert!(answer == content, "the file is another one");
     let forwarded = count.load(Ordering::SeqCst);
     // Of each connection that broke, what was under way goes again.
@@ -159,13 +159,13 @@ async fn a_snapshot_is_no_faster_than_it_may_be_and_others_have_their_turn_after
     let began = Instant::now();
     let is_over = AtomicBool::new(false);
     let sending = async {
-        let sent = in_time(sender.send(&peer, 1, &head, first)).await;
+        let sent = in_time(sender.send(&peer, (1, 1), &head, first)).await;
         is_over.store(true, Ordering::SeqCst);
         sent
     };
     let other = async {
         tokio::task::yield_now().await;
-        let refused = sender.send(&peer, 1, &head, second).await.unwrap_err();
+        let refused = sender.send(&peer, (1, 1), &head, second).await.unwrap_err();
         assert!(refused.contains("under way to another broker"), "{refused}");
         assert!(!is_over.load(Ordering::SeqCst), "it has waited");
     };
@@ -173,7 +173,7 @@ async fn a_snapshot_is_no_faster_than_it_may_be_and_others_have_their_turn_after
     assert!(sent.unwrap() == content);
     assert!(began.elapsed() > Duration::from_millis(400), "half a second's bytes in {:?}", began.elapsed());
     let second = fixture.body("second", &content);
-    in_time(sender.send(&peer, 1, &head, second)).await.unwrap();
+    in_time(sender.send(&peer, (1, 1), &head, second)).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -181,7 +181,7 @@ async fn snapshots_that_are_not_as_announced_are_refused() {
     let fixture = Fixture::new().await;
     let peer = fixture.peer(&fixture.address);
     let head = Bytes::from_static(REQUEST);
-    let announced = Announced { group: 1, transfer: 7, offset: 0, total: 1000 };
+    let announced = Announced { group: 1, replica: 1, transfer: 7, offset: 0, total: 1000 };
     let send = async |announced: Announced, bytes: usize| {
         let pieces = transport::pieces(std::io::Cursor::new(content(bytes)));
         let sent = in_time(peer.upload(announced.message(&head), pieces)).await;
@@ -211,13 +211,13 @@ async fn a_snapshot_of_a_group_that_is_not_here_is_refused() {
     let fixture = Fixture::with(directory, Arc::new(groups)).await;
     let (peer, sender) = (fixture.peer(&fixture.address), fixture.sender(FAST));
     let body = fixture.body("snapshot", &content(1000));
-    let refused = in_time(sender.send(&peer, 9, &Bytes::from_static(REQUEST), body)).await.unwrap_err();
+    let refused = in_time(sender.send(&peer, (9, 1), &Bytes::from_static(REQUEST), body)).await.unwrap_err();
     assert_eq!(refused, "there is no group 9 here");
 }
 
 #[test]
 fn a_message_of_a_part_is_read_as_it_was_written() {
-    let announced = Announced { group: 1, transfer: 2, offset: 3, total: 4 };
+    let announced = Announced { group: 1, replica: 1, transfer: 2, offset: 3, total: 4 };
     let head = Bytes::from_static(b"head");
     assert_eq!(Announced::read(announced.message(&head)), Ok((announced, head)));
 }

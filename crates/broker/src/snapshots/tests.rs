@@ -112,6 +112,7 @@ type Shared<T> = Arc<Mutex<T>>;
 /// An engine on a state file, and the machine that applies to it.
 fn machine(node: u64, directory: &Path) -> (PartitionMachine, Shared<Engine>, Arc<PartitionState>) {
     let place = StatePlace {
+        data_dir: directory.to_owned(),
         file: directory.join("state.redb"),
         store: state::Options::default(),
         engine: engine::Options::default(),
@@ -237,7 +238,7 @@ impl Cluster {
         let machine = Faulty { machine, faults: Arc::clone(&self.faults) };
         let log = LogStore::open(&directory.join("log"), LogOptions::default()).unwrap();
         let group = Group::start(GROUP, node, &log, machine, options).await.unwrap();
-        groups.insert(GROUP, group.clone());
+        groups.insert(GROUP, node, group.clone());
         let serving = serving.drop_guard();
         self.running.lock().insert(node, Running { group, groups, log, engine, shared, serving });
     }

@@ -29,5 +29,9 @@ async fn a_replica_that_differs_is_found_within_a_few_entries_and_the_others_go_
     cluster.nodes.remove(&follower).unwrap().shutdown().await;
     cluster.agree().await;
     assert!(cluster.nodes.values().all(|node| node.health().partition.is_ok()));
+    // It comes back as another replica, and its former files stay.
+    cluster.start_again(follower).await;
+    cluster.agree().await;
+    assert!(cluster.directories[&follower].path().join("damaged-1").join("state").exists());
     cluster.stop().await;
 }

@@ -220,7 +220,7 @@ impl Cluster {
         }
         let log = LogStore::open(&directory.join("log"), LogOptions::default()).unwrap();
         let group = Group::start(GROUP, node, &log, replica, options).await.unwrap();
-        groups.insert(GROUP, group.clone());
+        groups.insert(GROUP, node, group.clone());
         self.running.lock().insert(node, Running { group, groups, log, serving: serving.drop_guard() });
     }
 

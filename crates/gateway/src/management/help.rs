@@ -54,6 +54,10 @@ const HELP: &[(&str, &str)] = &[
         "Time for which the latest snapshot has kept freed space in the state file.",
     ),
     ("baton_state_durable_index", "Index of the last entry that the state on disk has."),
+    (
+        "baton_clock_ahead_seconds",
+        "How far the clock is ahead of the middle one of the cluster; below zero: behind it.",
+    ),
     ("baton_replica_diverged", "Whether the state differs from the leader's: 1 or 0."),
     ("baton_state_rows", "Rows of the tables of the state."),
     ("baton_disk_free_bytes", "Room on the disk of the data."),

@@ -1,0 +1,133 @@
+//! The brokers of a cluster tell each other how they are, each second.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use broker_api::{BrokerInfo, PartitionInfo};
+use bytes::Bytes;
+use protocol::FIRST_PARTITION;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+use transport::Lane;
+
+use crate::admission;
+use crate::cluster::{Links, STATUS};
+use crate::cluster_clock::ClockSample;
+use crate::cluster_pause::PauseOrder;
+use crate::node::Node;
+
+/// How often other brokers are asked how they are.
+const STATUS_INTERVAL: Duration = Duration::from_secs(1);
+/// A broker that does not say how it is for so long is not shown.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A broker, as it tells others about itself.
+#[derive(Serialize, Deserialize)]
+struct Status {
+    host: String,
+    port: u16,
+    leader: bool,
+    healthy: bool,
+    #[serde(default)]
+    pause: PauseOrder,
+    /// Time of its clock.
+    #[serde(default)]
+    clock_ms: Option<i64>,
+}
+
+/// Another broker, as it was a moment ago.
+struct Told {
+    broker: BrokerInfo,
+    pause: PauseOrder,
+    clock: Option<ClockSample>,
+}
+
+/// The status of this broker for others.
+pub(crate) fn status(node: &Node) -> Result<Bytes, String> {
+    let (host, port) = (node.options().advertised_host.clone(), node.options().advertised_port);
+    let (leader, healthy) = (node.leads(), node.health().partition.is_ok());
+    let pause = node.router.as_ref().map(|router| *router.links.pause.lock()).unwrap_or_default();
+    let clock_ms = Some(node.options().wall_clock.now_ms());
+    let status = Status { host, port, leader, healthy, pause, clock_ms };
+    serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
+}
+
+impl Links {
+    /// The other brokers that say how they are.
+    pub fn others(&self) -> Vec<BrokerInfo> {
+        self.statuses.lock().values().cloned().collect()
+    }
+
+    /// Asks the others how they are, again and again.
+    pub async fn keep_statuses(self: Arc<Self>, stop: CancellationToken) {
+        let mut ticks = tokio::time::interval(STATUS_INTERVAL);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = stop.cancelled() => return,
+            }
+            let asked = self.brokers().keys().map(|broker| self.ask_status(*broker));
+            let told: Vec<_> = futures::future::join_all(asked).await.into_iter().flatten().collect();
+            let Some(node) = self.node.get().and_then(Weak::upgrade) else { continue };
+            self.note_pauses(&node, &told);
+            self.compare_clocks(&node, &told).await;
+            if let Some(router) = node.router.as_ref().filter(|_| node.leads()) {
+                tokio::spawn(admission::exchange(Arc::clone(router)));
+            }
+            *self.statuses.lock() = told.into_iter().map(|told| (told.broker.node_id, told.broker)).collect();
+        }
+    }
+
+    /// The status of another broker; `None` if it does not answer.
+    async fn ask_status(&self, number: u32) -> Option<Told> {
+        let peer = self.peers.peer(u64::from(number))?;
+        let began = Instant::now();
+        let asked = peer.call(Lane::Requests, Bytes::from_static(&[STATUS]));
+        let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
+        let answer_time = began.elapsed();
+        let Status { host, port, leader, healthy, pause, clock_ms } = serde_json::from_slice(&answer).ok()?;
+        let own_ms = self.node.get().and_then(Weak::upgrade)?.options().wall_clock.now_ms();
+        let clock = clock_ms.and_then(|theirs_ms| ClockSample::new(theirs_ms, own_ms, answer_time));
+        let partitions = vec![PartitionInfo { partition_id: FIRST_PARTITION, leader, healthy }];
+        Some(Told { broker: BrokerInfo { node_id: number, host, port, partitions }, pause, clock })
+    }
+
+    /// Notes where processing is paused, and obeys an order that came while this broker was away.
+    fn note_pauses(&self, node: &Node, told: &[Told]) {
+        for number in self.brokers().keys() {
+            let of_it = told.iter().find(|told| told.broker.node_id == *number);
+            self.note_pause(*number, of_it.map(|told| told.pause));
+        }
+        if let Some(latest) = told.iter().map(|told| told.pause).max() {
+            node.obey_pause(self, latest);
+        }
+    }
+
+    /// Compares the clocks. While that of this broker is ahead, it does not lead. It does not stand for election
+    /// before another broker has answered once.
+    async fn compare_clocks(&self, node: &Node, told: &[Told]) {
+        if told.is_empty() {
+            return;
+        }
+        let clocks: Vec<ClockSample> = told.iter().filter_map(|told| told.clock).collect();
+        let ahead_ms = || self.clock.ahead_ms();
+        match self.clock.compare(node.options().wall_clock.now_ms(), &clocks) {
+            Some(true) => {
+                tracing::error!(
+                    ahead_ms = ahead_ms(),
+                    "the clock of this broker is ahead of the others': it does not lead until that is mended"
+                );
+            }
+            Some(false) => tracing::info!(ahead_ms = ahead_ms(), "the clock is that of the others again"),
+            None => {}
+        }
+        let is_ahead = self.clock.is_ahead();
+        node.group().stands_for_election(!is_ahead);
+        if let Some(router) = node.router.as_ref().filter(|_| is_ahead && node.leads())
+            && let Err(reason) = node.hand_over_here(router, None).await
+        {
+            tracing::warn!(reason, "a broker whose clock is ahead leads on");
+        }
+    }
+}
