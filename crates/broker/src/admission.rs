@@ -23,7 +23,11 @@ pub(crate) const ADMIT: u8 = 9;
 const LAG_MAX: u64 = 1_000;
 
 /// Has a broker whose data were given up become another replica, once the leader has a number for it.
-pub(crate) async fn readmit(options: &Options, identity: &Identity, replica: &Replica) -> Result<(), BootstrapError> {
+pub(crate) async fn readmit(
+    options: &Options,
+    identity: &Identity,
+    replica: &Replica,
+) -> Result<(), BootstrapError> {
     if !is_given_up(&options.data_dir)? {
         return Ok(());
     }
@@ -76,7 +80,12 @@ pub(crate) async fn admit(node: &Node, broker: u32) -> Result<Bytes, String> {
     let replica = known.map_or_else(|| ReplicaNumber::first(broker), |known| known).next();
     let failed = |error: replication::MembershipError| error.to_string();
     router.group.add_learner(replica.number(), address).await.map_err(failed)?;
-    tracing::warn!(partition = 1, broker, replica = replica.number(), "a broker without data gets a new replica");
+    tracing::warn!(
+        partition = 1,
+        broker,
+        replica = replica.number(),
+        "a broker without data gets a new replica"
+    );
     Ok(Bytes::copy_from_slice(&replica.number().to_be_bytes()))
 }
 

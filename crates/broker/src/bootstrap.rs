@@ -45,7 +45,9 @@ pub(crate) enum Stage {
 
 impl Stage {
     fn from_byte(byte: u8) -> Option<Self> {
-        [Self::Empty, Self::Prepared, Self::Voter, Self::Rejoining, Self::GivenUp].into_iter().find(|stage| *stage as u8 == byte)
+        [Self::Empty, Self::Prepared, Self::Voter, Self::Rejoining, Self::GivenUp]
+            .into_iter()
+            .find(|stage| *stage as u8 == byte)
     }
 }
 

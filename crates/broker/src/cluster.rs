@@ -25,6 +25,7 @@ use crate::identity::Identity;
 use crate::node::{Node, class};
 use crate::options::PeerOptions;
 use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
+use crate::shared_exports::{self, RECORDS, SHOWN, ShownQuestion, tell_shown};
 use crate::snapshot_transfer::SNAPSHOT_RECEIVED;
 use crate::store_copies::{STORE_COPY, StoreCopies, give};
 
@@ -70,6 +71,7 @@ pub(crate) struct Links {
     brokers: BTreeMap<u32, String>,
     pub statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
     pub clock: Arc<ClusterClock>,
+    pub shown: ShownQuestion,
     /// Held while the members of the group are changed.
     pub changing_members: tokio::sync::Mutex<()>,
     /// The order to pause processing that is in force on this broker, and those on others.
@@ -152,6 +154,7 @@ impl Links {
             brokers,
             statuses,
             clock: Arc::default(),
+            shown: ShownQuestion::default(),
             changing_members: tokio::sync::Mutex::default(),
             pause,
             pauses,
@@ -293,6 +296,16 @@ impl PeerService for BrokerService {
             Some(&ADMIT) => {
                 let (node, broker) = (self.node(), from.broker);
                 Box::pin(async move { admit(&*node?, broker).await })
+            }
+            Some(&RECORDS) => {
+                let node = self.node();
+                request.advance(1);
+                Box::pin(async move { shared_exports::give(&*node?, request).await })
+            }
+            Some(&SHOWN) => {
+                let node = self.node();
+                request.advance(1);
+                Box::pin(async move { tell_shown(&*node?, request).await })
             }
             Some(&PAUSE) => {
                 let node = self.node();

@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn a_clock_at_the_limit_does_not_change_its_mind_all_the_time() {
         let clock = ClusterClock::default();
-        let seen = [-900, -1_001, -999, -501, -500, -999].map(|other| clock.compare(0, &samples(&[other, other])));
+        let seen =
+            [-900, -1_001, -999, -501, -500, -999].map(|other| clock.compare(0, &samples(&[other, other])));
         assert_eq!(seen, [None, Some(true), None, None, Some(false), None]);
         assert_eq!(clock.compare(0, &[]), None);
     }

@@ -1,22 +1,20 @@
-//! The leader's work for exporters: it replicates their positions and refuses work when they lag too much.
+//! The work for exporters: positions of those that each broker has for itself, and the refusal of work when they lag.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use broker_api::SubmitError;
 use engine::Engine;
 use export::{Hub, Phase};
 use parking_lot::Mutex;
-use protocol::{Command, Name};
 use state::StateError;
 use tokio_util::sync::CancellationToken;
 
 use crate::durable_file;
 use crate::flow_control::Class;
-use crate::node::Node;
 use crate::options::Options;
 use crate::write_limit::{Exported, WriteLimit};
 
@@ -65,9 +63,9 @@ impl LocalPositions {
 
 /// Makes ready for a snapshot as of a record position.
 pub(crate) fn skip_to(exports: &Hub, local: &LocalPositions, position: u64) -> io::Result<()> {
-    local.note(exports.status().exporters.into_iter().map(|exporter| (exporter.id, position)))?;
-    exports.skip_to(position);
-    Ok(())
+    let own = exports.status().exporters.into_iter().filter(|exporter| !exporter.is_shared);
+    local.note(own.map(|exporter| (exporter.id, position)))?;
+    exports.skip_to(position)
 }
 
 /// Notes positions of exporters until shutdown.
@@ -80,7 +78,7 @@ pub(crate) async fn note(local: Arc<LocalPositions>, exports: Arc<Hub>, shutdown
             _ = ticks.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        let exporters = exports.status().exporters.into_iter();
+        let exporters = exports.status().exporters.into_iter().filter(|exporter| !exporter.is_shared);
         let positions: Vec<_> =
             exporters.map(|exporter| (exporter.id, exporter.acknowledged_position)).collect();
         let local = Arc::clone(&local);
@@ -93,7 +91,7 @@ pub(crate) async fn note(local: Arc<LocalPositions>, exports: Arc<Hub>, shutdown
     }
 }
 
-/// How often positions that have changed are replicated.
+/// How often positions that have changed are noted.
 const ACKNOWLEDGE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long shutdown waits for exporters to flush what they took.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -130,33 +128,6 @@ pub(crate) fn former(engine: &Engine, exports: Option<&Hub>) -> Result<Vec<Strin
     let known = engine.tables().exporters.keys(.., FORMER_MAX)?;
     let is_former = |id: &String| configured.iter().all(|exporter| exporter.id != *id);
     Ok(known.into_iter().map(|id| id.to_string()).filter(is_former).collect())
-}
-
-/// Replicates positions of exporters until shutdown. Does not keep the node alive.
-pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: CancellationToken) {
-    let mut known: Vec<u64> = Vec::new();
-    let mut ticks = tokio::time::interval(ACKNOWLEDGE_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = shutdown.cancelled() => return,
-        }
-        let exporters = exports.status().exporters;
-        known.resize(exporters.len(), 0);
-        for (known, exporter) in known.iter_mut().zip(exporters) {
-            let position = exporter.acknowledged_position;
-            if position <= *known {
-                continue;
-            }
-            let Some(node) = node.upgrade() else { return };
-            let command = Command::AcknowledgeExport { exporter: Name::from(exporter.id), position };
-            // A failure only means that more is exported again after a restart; the next round tries again.
-            if node.run_own(command).await.is_ok() {
-                *known = position;
-            }
-        }
-    }
 }
 
 /// Lets exporters flush what they took, and ends them.

@@ -11,8 +11,8 @@ use replication::{Payload, Role};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::configured;
 use crate::node::Node;
+use crate::{configured, shared_exports};
 
 /// Pause before the commands of a new leader are tried again.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
@@ -72,7 +72,10 @@ pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role
             if leads {
                 tracing::info!(partition = 1, "this broker leads");
                 failures = match begin(&node).await {
-                    Ok(()) => 0,
+                    Ok(()) => {
+                        shared_exports::lead(&node, true);
+                        0
+                    }
                     // It may lead no more, or be about to stop.
                     Err(error) if failures == 0 => {
                         tracing::info!(%error, "the commands of a new leader did not get through yet");
@@ -89,6 +92,9 @@ pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role
         }
         if !leads {
             failures = 0;
+            if let Some(node) = node.upgrade() {
+                shared_exports::lead(&node, false);
+            }
         }
         led = leads;
         let retry = async {

@@ -43,6 +43,7 @@ mod reads;
 mod replica_number;
 mod route;
 pub mod set_aside;
+mod shared_exports;
 mod snapshot_transfer;
 mod snapshots;
 mod store_copies;

@@ -201,6 +201,11 @@ impl Node {
         self.router.is_some()
     }
 
+    /// Whether secondary storage is this broker's alone, also in a cluster.
+    pub fn has_own_store(&self) -> bool {
+        self.options.export.copies().is_some()
+    }
+
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }

@@ -288,7 +288,13 @@ impl SnapshotReceiver {
         let written = tokio::task::spawn_blocking(move || this.write(broker, part, announced, parts));
         let file = written.await.map_err(|error| error.to_string())??;
         snapshot_event(SnapshotEvent::Received);
-        Ok(ReceivedSnapshot { group: announced.group, replica: announced.replica, head, path: file.0.clone(), _file: file })
+        Ok(ReceivedSnapshot {
+            group: announced.group,
+            replica: announced.replica,
+            head,
+            path: file.0.clone(),
+            _file: file,
+        })
     }
 
     fn begin(&self, from: &BrokerIdentity, announced: Announced) -> Result<PartOfSnapshot, String> {

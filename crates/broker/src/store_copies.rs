@@ -134,7 +134,8 @@ async fn until_stored(node: &Node, needed: u64) -> Result<(), String> {
     let deadline = Instant::now() + FLUSH_TIME;
     let mut looks = tokio::time::interval(FLUSH_LOOK);
     loop {
-        let position = exports.status().acknowledged_position;
+        let own = exports.status().exporters.into_iter().filter(|exporter| !exporter.is_shared);
+        let position = own.map(|exporter| exporter.acknowledged_position).min().unwrap_or(u64::MAX);
         if position >= needed {
             return Ok(());
         }

@@ -12,6 +12,7 @@ use protocol::{PartitionId, Record};
 use crate::directory;
 use crate::exporter::Exporter;
 use crate::metric_definitions::{ExporterMetrics, publish};
+use crate::missing::MissingFile;
 use crate::options::StreamOptions;
 use crate::parking::{Parked, Parking};
 use crate::phase::{Phase, PhaseFile};
@@ -20,7 +21,7 @@ use crate::runner::Runner;
 use crate::spill::SpillError;
 use crate::status::{Hastened, Overload, Status};
 use crate::stop::Stop;
-use crate::stream::Stream;
+use crate::stream::{Beginning, FetchRecords, RecordsAfter, Stream};
 use crate::switch::SwitchFile;
 
 /// Pause after the spill could not be written.
@@ -59,6 +60,8 @@ pub struct Assigned {
     pub exporter: Box<dyn Exporter>,
     /// Position up to which it has acknowledged; 0 for a new one.
     pub acknowledged: u64,
+    /// Whether its target is that of all replicas: then it begins when this one leads.
+    pub is_shared: bool,
 }
 
 /// The exporters of one partition at work. They end when it is dropped.
@@ -72,6 +75,7 @@ pub struct Hub {
 struct Files {
     phase: PhaseFile,
     switch: SwitchFile,
+    missing: MissingFile,
 }
 
 /// Why an exporter was not changed.
@@ -99,11 +103,10 @@ impl Hub {
         partition: PartitionId,
         exporters: Vec<Assigned>,
     ) -> Result<Self, HubError> {
-        let positions: Vec<_> =
-            exporters.iter().map(|e| (e.exporter.id().to_owned(), e.acknowledged)).collect();
-        for (number, (id, _)) in positions.iter().enumerate() {
-            if positions[..number].iter().any(|(other, _)| other == id) {
-                return Err(HubError::DuplicateId(id.clone()));
+        for (number, assigned) in exporters.iter().enumerate() {
+            let id = assigned.exporter.id();
+            if exporters[..number].iter().any(|other| other.exporter.id() == id) {
+                return Err(HubError::DuplicateId(id.to_owned()));
             }
         }
         directory::create(directory).map_err(SpillError::file(directory))?;
@@ -115,9 +118,19 @@ impl Hub {
         let disabled = switch_file
             .read()
             .map_err(|source| HubError::Kept { path: switch_file.path().to_owned(), source })?;
+        let missing_file = MissingFile::new(directory);
+        let missing = missing_file
+            .read()
+            .map_err(|source| HubError::Kept { path: missing_file.path().to_owned(), source })?;
         let lock = lock(directory)?;
-        let stream = Arc::new(Stream::open(options, directory, positions, &disabled, phase, lock)?);
-        let files = Mutex::new(Files { phase: phase_file, switch: switch_file });
+        let beginning = exporters.iter().map(|assigned| Beginning {
+            id: assigned.exporter.id().to_owned(),
+            acknowledged: assigned.acknowledged,
+            missing: assigned.is_shared.then_some(missing),
+        });
+        let stream = Stream::open(options, directory, beginning.collect(), &disabled, phase, lock)?;
+        let stream = Arc::new(stream);
+        let files = Mutex::new(Files { phase: phase_file, switch: switch_file, missing: missing_file });
         let hub = Self { stream, partition, files };
         let overflow = Arc::clone(&hub.stream);
         hub.spawn(format!("spill-{partition}"), move || relieve(&overflow))?;
@@ -147,9 +160,43 @@ impl Hub {
     }
 
     /// To be called before a snapshot takes the place of the state: the records up to its position that did not come
-    /// yet never come. Exporters begin again after it, and must have what they lack from elsewhere.
-    pub fn skip_to(&self, position: u64) {
+    /// yet never come. Exporters begin again after it, and must have what they lack from elsewhere. Those whose target
+    /// is that of all replicas ask other replicas for it.
+    pub fn skip_to(&self, position: u64) -> std::io::Result<()> {
+        self.files.lock().missing.write(position)?;
         self.stream.skip_to(position);
+        Ok(())
+    }
+
+    /// This replica leads, or leads no more: exporters begin or end whose target is that of all replicas.
+    pub fn lead(&self, leads: bool) {
+        self.stream.lead(leads);
+    }
+
+    /// Another replica has exported up to a position.
+    pub fn acknowledged_elsewhere(&self, id: &str, position: u64) {
+        if let Some(reader) = self.stream.reader(id) {
+            self.stream.acknowledged_elsewhere(reader, position);
+        }
+    }
+
+    /// Tells how records after a position, up to another one, are obtained from other replicas. It may block.
+    pub fn fetch_with(
+        &self,
+        fetch: impl Fn(u64, u64) -> Result<RecordsAfter, String> + Send + Sync + 'static,
+    ) {
+        let is_first = self.stream.fetch.set(FetchRecords(Box::new(fetch))).is_ok();
+        assert!(is_first, "there is one way to other replicas");
+    }
+
+    /// Records after a position for another replica that lacks them, not beyond another position. Reads files.
+    pub fn records_after(&self, position: u64, upto: u64) -> Result<RecordsAfter, String> {
+        self.stream.records_after(position, upto)
+    }
+
+    /// Position up to which an exporter has handed on what it took, durable or not.
+    pub fn handed_on(&self, id: &str) -> Option<u64> {
+        self.stream.reader(id).map(|reader| self.stream.handed_on(reader))
     }
 
     /// Position up to which records have come, or were skipped.

@@ -83,6 +83,13 @@ impl HubState {
         self.segments.get(self.segments.partition_point(|segment| segment.last <= position))
     }
 
+    /// Number of the first record after a position, or of one before it in the same batch.
+    pub fn ordinal_after(&self, position: u64) -> u64 {
+        let spilled = (position < self.memory_floor).then(|| self.segment_after(position)).flatten();
+        let ordinal = spilled.map(|segment| segment.ordinal);
+        ordinal.or_else(|| Some(self.batch_after(position)?.ordinal)).unwrap_or(self.next_ordinal)
+    }
+
     /// Whether no other exporter is further behind: memory holds records for this one.
     pub fn is_last(&self, reader: usize) -> bool {
         self.readers[reader].acknowledged == self.acknowledged()
@@ -91,7 +98,7 @@ impl HubState {
     /// Whether a flush of an exporter that has taken all that is wanted is waited for.
     pub fn waits_for_flush(&self, reader: usize) -> bool {
         let reader = &self.readers[reader];
-        reader.enabled && reader.flushed < self.wanted && reader.position >= self.wanted
+        reader.is_at_work() && reader.flushed < self.wanted && reader.position >= self.wanted
     }
 
     pub fn oldest_ms(&self, reader: &Reader) -> Option<u64> {
@@ -130,6 +137,7 @@ impl HubState {
             failure: reader.failure.clone(),
             enabled: reader.enabled,
             parked: 0,
+            is_shared: reader.is_shared,
         }
     }
 }

@@ -29,8 +29,21 @@ pub struct Factory {
     pub make: Arc<dyn Fn(PartitionId) -> Box<dyn Exporter> + Send + Sync>,
     /// Intents whose records it has no use for.
     pub unwanted: &'static [Intent],
-    /// The copies of its target, if each replica has its own.
+    /// The copies of its target, if each replica has its own. Else its target is that of all replicas.
     pub copies: Option<Arc<Copies>>,
+    /// Is told up to which position the target of all replicas shows what another replica has exported.
+    pub shown: Option<Shown>,
+}
+
+/// Is told a position of a partition.
+pub type Shown = Arc<dyn Fn(PartitionId, u64) + Send + Sync>;
+
+/// An exporter as it is configured.
+pub struct Configured {
+    /// The exporter.
+    pub exporter: Box<dyn Exporter>,
+    /// Whether its target is that of all replicas. Else each replica has its own.
+    pub is_shared: bool,
 }
 
 impl fmt::Debug for Factory {
@@ -55,15 +68,26 @@ impl Options {
     }
 
     /// The exporters that are configured, for one partition.
-    pub fn exporters(&self, data_dir: &Path, partition: PartitionId) -> Vec<Box<dyn Exporter>> {
-        let mut exporters: Vec<Box<dyn Exporter>> = Vec::new();
+    pub fn exporters(&self, data_dir: &Path, partition: PartitionId) -> Vec<Configured> {
+        let mut exporters = Vec::new();
         if self.ndjson.enabled {
             let directory = self.ndjson.directory.clone();
             let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
-            exporters.push(Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson)));
+            let exporter = Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson));
+            exporters.push(Configured { exporter, is_shared: false });
         }
-        exporters.extend(self.others.iter().map(|factory| (factory.make)(partition)));
+        exporters.extend(self.others.iter().map(|factory| {
+            let is_shared = factory.copies.is_none();
+            Configured { exporter: (factory.make)(partition), is_shared }
+        }));
         exporters
+    }
+
+    /// Tells all who want to know up to which position the targets of all replicas show what another one has exported.
+    pub fn shown(&self, partition: PartitionId, position: u64) {
+        for shown in self.others.iter().filter_map(|factory| factory.shown.as_ref()) {
+            shown(partition, position);
+        }
     }
 
     /// The copies of an exporter's target, if each replica has its own.

@@ -29,6 +29,8 @@ pub struct ExporterStatus {
     pub enabled: bool,
     /// Records that its target refused and that were set aside.
     pub parked: u64,
+    /// Whether its target is that of all replicas, so that only the one that leads exports to it.
+    pub is_shared: bool,
 }
 
 /// Result of replaying parked records.
@@ -74,6 +76,12 @@ pub(crate) struct Reader {
     pub enabled: bool,
     /// Whether it was switched on and has to begin anew.
     pub restart: bool,
+    /// Whether its target is that of all replicas.
+    pub is_shared: bool,
+    /// Whether another replica exports: this one keeps what that has not acknowledged.
+    pub is_passive: bool,
+    /// Up to this position, records may be missing here that other replicas have.
+    pub missing: u64,
     /// Requests that wait for the replay of parked records.
     pub replay: Option<SyncSender<Replayed>>,
     marks: VecDeque<Mark>,
@@ -93,6 +101,9 @@ impl Reader {
             failure: None,
             enabled,
             restart: false,
+            is_shared: false,
+            is_passive: false,
+            missing: 0,
             replay: None,
             marks: VecDeque::new(),
         }
@@ -118,6 +129,32 @@ impl Reader {
         self.acknowledged = self.acknowledged.max(position);
         self.acknowledged_ordinal = ordinal;
         self.marks.clear();
+        self.reopened(self.acknowledged);
+    }
+
+    /// With a target that is that of all replicas; another one exports at first.
+    pub fn shared(self, missing: u64) -> Self {
+        Self { is_shared: true, is_passive: true, missing, ..self }
+    }
+
+    /// Whether it takes records now.
+    pub fn is_at_work(&self) -> bool {
+        self.enabled && !self.is_passive
+    }
+
+    /// This replica leads or leads no more: the exporter begins after what is acknowledged, or ends.
+    pub fn lead(&mut self, leads: bool) {
+        self.is_passive = !leads;
+        self.restart = true;
+        self.failure = None;
+        self.marks.clear();
+        self.reopened(self.acknowledged);
+    }
+
+    /// Another replica has exported up to a position.
+    pub fn acknowledged_elsewhere(&mut self, position: u64, ordinal: u64) {
+        self.acknowledge(position);
+        self.acknowledged_ordinal = self.acknowledged_ordinal.max(ordinal);
         self.reopened(self.acknowledged);
     }
 

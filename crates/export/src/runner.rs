@@ -63,6 +63,8 @@ impl Runner {
                     self.works(&mut pause);
                     continue;
                 }
+                // The next leader exports already; what this one had taken comes again there.
+                Ok(Err(_)) | Err(_) if self.stream.is_passive(self.reader) => continue,
                 Ok(Err(ExportError::Closer(_))) if self.closer < CLOSER_MAX => {
                     self.closer += 1;
                     continue;
@@ -93,8 +95,11 @@ impl Runner {
         self.spill.reset();
         let begin = self.stream.begin(self.reader);
         let skipped = if planted::has(Bug::SkippedRecords) { 3 } else { 0 };
-        let position = self.exporter.open(begin)?.max(begin) + skipped;
+        let mut position = self.exporter.open(begin)?.max(begin) + skipped;
         self.refusals.begins(position);
+        if let Some(missing) = self.stream.missing(self.reader, position) {
+            position = self.export_missing(position, missing)?;
+        }
         if self.stream.reopened(self.reader, position) {
             self.works(pause);
         }
@@ -112,7 +117,7 @@ impl Runner {
                 }
                 Signal::Stop(_) => return Ok(End::Stopped),
                 Signal::Switched => {
-                    if flush_at.is_some() {
+                    if flush_at.is_some() && !self.stream.is_passive(self.reader) {
                         self.flush(Flush::Whole)?;
                     }
                     return Ok(End::Switched);
@@ -156,6 +161,28 @@ impl Runner {
                 }
             }
         }
+    }
+
+    /// Exports records that only other replicas have. Returns the position up to which everything is durable.
+    fn export_missing(&mut self, mut position: u64, upto: u64) -> Result<u64, ExportError> {
+        tracing::info!(exporter = self.id, position, upto, "records are fetched from another broker");
+        let mut taken = position;
+        while position < upto && !self.stream.is_passive(self.reader) {
+            let fetched = self.stream.fetch(position, upto)?;
+            if let Some(last) = fetched.records.last() {
+                taken = last.position;
+                let exporter = &mut *self.exporter;
+                self.refusals.export(&fetched.records, exporter, &self.id, &self.stream.parking)?;
+            }
+            position = fetched.upto;
+        }
+        let flushed = self.exporter.flush(Flush::Whole)?;
+        if self.refusals.flushed(flushed) < taken {
+            return Err(ExportError::Target(format!(
+                "of the records up to {taken}, those up to {flushed} are stored"
+            )));
+        }
+        Ok(position)
     }
 
     /// Returns whether everything that was taken is durable.

@@ -38,4 +38,6 @@ pub struct Hastened {
     pub lag: Duration,
     /// Whether the exporter does not get on: it fails, is switched off or paused.
     pub is_stalled: bool,
+    /// Whether another replica exports to the target, which is that of all.
+    pub is_elsewhere: bool,
 }

@@ -8,9 +8,9 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use protocol::Record;
@@ -52,6 +52,16 @@ pub(crate) struct Pace {
     pub hasten_at: Instant,
 }
 
+/// How an exporter begins.
+#[derive(Debug)]
+pub(crate) struct Beginning {
+    pub id: String,
+    /// Position up to which it has acknowledged.
+    pub acknowledged: u64,
+    /// If its target is that of all replicas: the position up to which records may be missing here.
+    pub missing: Option<u64>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub options: StreamOptions,
@@ -62,6 +72,8 @@ pub(crate) struct Stream {
     lock: Mutex<Option<File>>,
     /// 0 nothing is refused, 1 new work, 2 everything. Readable without the lock.
     overload: AtomicU8,
+    /// The way to the records of other replicas.
+    pub fetch: OnceLock<FetchRecords>,
     /// Exporters wait here for something to do.
     work: Condvar,
     /// The flusher waits here for acknowledgements, and who stops for the end of threads.
@@ -71,12 +83,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Opens the spill. `readers` are exporters with their acknowledged positions; those that are `disabled` take
-    /// nothing.
+    /// Opens the spill. Those of the readers that are `disabled` take nothing.
     pub fn open(
         options: StreamOptions,
         directory: &Path,
-        readers: Vec<(String, u64)>,
+        readers: Vec<Beginning>,
         disabled: &BTreeSet<String>,
         phase: Phase,
         lock: File,
@@ -99,10 +110,14 @@ impl Stream {
             stop: None,
             threads: 0,
         };
-        for (id, acknowledged) in readers {
-            let ordinal = inner.segment_after(acknowledged).map_or(next_ordinal, |segment| segment.ordinal);
+        for Beginning { id, acknowledged, missing } in readers {
+            let ordinal = inner.ordinal_after(acknowledged);
             let enabled = !disabled.contains(&id);
-            inner.readers.push(Reader::new(id, acknowledged, ordinal, enabled));
+            let reader = Reader::new(id, acknowledged, ordinal, enabled);
+            inner.readers.push(match missing {
+                Some(missing) => reader.shared(missing),
+                None => reader,
+            });
         }
         let stream = Self {
             writer: Mutex::new(SpillWriter::new(directory, options.spill_segment_bytes)),
@@ -111,6 +126,7 @@ impl Stream {
             inner: Mutex::new(inner),
             lock: Mutex::new(Some(lock)),
             overload: AtomicU8::new(0),
+            fetch: OnceLock::new(),
             work: Condvar::new(),
             progress: Condvar::new(),
             overflow: Condvar::new(),
@@ -171,7 +187,13 @@ impl Stream {
             }
             inner.last = position;
             let next_ordinal = inner.next_ordinal;
-            inner.readers.iter_mut().for_each(|reader| reader.skipped(position, next_ordinal));
+            for reader in &mut inner.readers {
+                if reader.is_shared {
+                    reader.missing = position;
+                } else {
+                    reader.skipped(position, next_ordinal);
+                }
+            }
             true
         });
     }
@@ -207,11 +229,12 @@ impl Stream {
         let is_stalled = is_paused || !state.enabled || state.failure.is_some();
         let is_news = state.handed_on < position && state.looked_for < position;
         state.looked_for = position;
+        let is_elsewhere = state.is_passive;
         drop(inner);
         if is_news && !is_stalled {
             self.work.notify_all();
         }
-        Hastened { position, lag, is_stalled }
+        Hastened { position, lag, is_stalled, is_elsewhere }
     }
 
     /// Next work of an exporter's thread. Blocks until there is some.
@@ -224,9 +247,9 @@ impl Stream {
             }
             let now = Instant::now();
             let paused = inner.phase == Phase::Paused;
-            let Reader { position, enabled, restart, looked_for, .. } = inner.readers[reader];
+            let Reader { position, restart, looked_for, .. } = inner.readers[reader];
             let is_looked_for = inner.readers[reader].is_looked_for();
-            if !enabled || restart {
+            if !inner.readers[reader].is_at_work() || restart {
                 return Signal::Switched;
             }
             if inner.readers[reader].replay.is_some() {
@@ -264,17 +287,22 @@ impl Stream {
 
     /// The next records for an exporter, if there are any.
     pub fn next(&self, reader: usize, spill: &mut SpillReader) -> Result<Option<Chunk>, SpillError> {
-        let (segment, position) = {
+        let position = self.lock().readers[reader].position;
+        // It is not removed meanwhile, because this exporter needs it.
+        self.chunk_after(position, spill)
+    }
+
+    /// The next records after a position, if there are any.
+    fn chunk_after(&self, position: u64, spill: &mut SpillReader) -> Result<Option<Chunk>, SpillError> {
+        let segment = {
             let inner = self.lock();
-            let position = inner.readers[reader].position;
             let spilled = (position < inner.memory_floor).then(|| inner.segment_after(position)).flatten();
             let Some(segment) = spilled else {
                 let max = self.options.max_records_per_call;
                 return Ok(inner.batch_after(position).map(|b| Chunk::of_batch(b, position, max)));
             };
-            (segment.clone(), position)
+            segment.clone()
         };
-        // It is not removed meanwhile, because this exporter needs it.
         spill.next(&segment, position).map(Some)
     }
 
@@ -405,7 +433,7 @@ impl Stream {
             let waits = |reader: &Reader| {
                 reader.enabled
                     && reader.acknowledged < upto
-                    && (reader.failure.is_some() || reader.position < inner.memory_floor)
+                    && (reader.is_passive || reader.failure.is_some() || reader.position < inner.memory_floor)
             };
             let hopeless = inner.phase != Phase::Exporting || inner.readers.iter().any(waits);
             let left = grace_ends.saturating_duration_since(Instant::now());
@@ -541,7 +569,7 @@ impl Stream {
     /// Blocks while an exporter is switched off. Returns whether it is to begin.
     pub fn await_enabled(&self, reader: usize) -> bool {
         let mut inner = self.lock();
-        while inner.stop.is_none() && !inner.readers[reader].enabled {
+        while inner.stop.is_none() && !inner.readers[reader].is_at_work() {
             self.work.wait(&mut inner);
         }
         inner.readers[reader].restart = false;
@@ -594,6 +622,11 @@ impl Stream {
         inner.threads == 0
     }
 }
+
+mod shared;
+
+pub(crate) use shared::FetchRecords;
+pub use shared::RecordsAfter;
 
 #[cfg(test)]
 #[path = "stream_tests.rs"]

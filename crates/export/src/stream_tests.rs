@@ -18,7 +18,8 @@ fn options() -> StreamOptions {
 }
 
 fn open(directory: &Path, options: StreamOptions, acknowledged: [u64; 2]) -> Stream {
-    let readers = vec![("a".to_owned(), acknowledged[A]), ("b".to_owned(), acknowledged[B])];
+    let beginning = |id: &str, acknowledged| Beginning { id: id.to_owned(), acknowledged, missing: None };
+    let readers = vec![beginning("a", acknowledged[A]), beginning("b", acknowledged[B])];
     Stream::open(
         options,
         directory,

@@ -111,6 +111,7 @@ fn open(directory: &Path, exporters: &[(&'static str, &Arc<Mutex<Target>>, u64)]
     };
     let assigned = |&(id, target, acknowledged): &(&'static str, &Arc<Mutex<Target>>, u64)| Assigned {
         exporter: Box::new(Picky { id, target: Arc::clone(target), taken: vec![], durable: 0 }),
+        is_shared: false,
         acknowledged,
     };
     Hub::open(options, directory, 1, exporters.iter().map(assigned).collect()).unwrap()

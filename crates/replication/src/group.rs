@@ -32,7 +32,7 @@ use crate::snapshot::{LogHolds, SnapshotData};
 use crate::supervisor::Supervisor;
 use crate::types::{Completion, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text};
 
-pub use members::{MembershipError, Members};
+pub use members::{Members, MembershipError};
 pub use transfer::ProposalPause;
 
 /// Orders waiting for the raft thread.

@@ -36,7 +36,7 @@ pub fn factory(broker: u32) -> Factory {
     let make = move |_| {
         Box::new(Archive { broker, copies: Arc::clone(&given), taken: Records::new() }) as Box<dyn Exporter>
     };
-    Factory { make: Arc::new(make), unwanted: &[], copies: Some(copies) }
+    Factory { make: Arc::new(make), unwanted: &[], copies: Some(copies), shown: None }
 }
 
 struct Archive {

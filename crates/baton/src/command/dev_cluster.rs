@@ -150,7 +150,7 @@ pub(crate) async fn run(arguments: &DevCluster) -> Result<ExitCode, Failure> {
                 Some(BrokerEnd { broker, status, was_ready }) => {
                     if !stopping {
                         failed |= !was_ready;
-                        tell(&layout, broker, status, was_ready);
+                        tell(&layout, &arguments.settings, broker, status, was_ready);
                     }
                     // One that cannot start is a mistake in the set-up: the others would wait for it.
                     if !was_ready && !stopping {
@@ -174,11 +174,20 @@ fn stop(running: &[Pid]) {
     }
 }
 
-fn tell(layout: &Layout, broker: u16, status: Option<ExitStatus>, was_ready: bool) {
+fn tell(
+    layout: &Layout,
+    settings: &[(String, String)],
+    broker: u16,
+    status: Option<ExitStatus>,
+    was_ready: bool,
+) {
     let how = status.map_or_else(|| "it was not ready in time".to_owned(), |status| status.to_string());
     if was_ready {
         let config = layout.file(broker);
-        let again = format!("baton start --config {}", config.display());
+        let mut again = format!("baton start --config {}", config.display());
+        for (key, value) in settings {
+            let _ = write!(again, " --set {key}={value}");
+        }
         output::note(format_args!("broker {broker} ended: {how}; start it again with: {again}"));
     } else {
         let log = layout.folder(broker).join("log");

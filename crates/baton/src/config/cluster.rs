@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::Config;
 use super::value::Setting;
-use super::{Config, StorageKind};
 
 /// Brokers of a cluster at most.
 const BROKERS_MAX: u32 = 1023;
@@ -88,24 +88,6 @@ impl Config {
         if !brokers.contains_key(&node_id) {
             wrong.push(format!("'cluster.brokers' has no broker {node_id}, the number of 'cluster.node_id'"));
         }
-        if !matches!(self.secondary_storage.kind, StorageKind::None | StorageKind::Sqlite) {
-            wrong.push(
-                "'secondary_storage.kind' must be sqlite or none with 'cluster.brokers': a cluster does not feed an \
-                 external store yet"
-                    .to_owned(),
-            );
-        }
-        for (is_on, key) in [
-            (self.export_ndjson.enabled, "export.ndjson.enabled"),
-            #[cfg(feature = "opensearch")]
-            (self.export_opensearch.enabled, "export.opensearch.enabled"),
-        ] {
-            if is_on {
-                wrong.push(format!(
-                    "'{key}' must be false with 'cluster.brokers': a cluster does not export yet"
-                ));
-            }
-        }
         wrong
     }
 }
@@ -137,8 +119,6 @@ mod tests {
             error.contains("'cluster.brokers' has no broker 2, the number of 'cluster.node_id'"),
             "{error}"
         );
-        let error = refused(&format!("{brokers}secondary_storage:\n  kind: postgres\n"));
-        assert!(error.contains("'secondary_storage.kind' must be sqlite or none"), "{error}");
         let error = refused("peers:\n  tls:\n    private_key: k.pem\n");
         assert!(error.contains("'peers.tls.certificate_chain' and 'peers.tls.authorities'"), "{error}");
         assert!(

@@ -31,16 +31,17 @@ const DELETION_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the room of what was deleted is given back if nothing goes by age.
 const RECLAIM_INTERVAL: Duration = Duration::from_mins(10);
 
-/// Sweeps until `stop`.
-pub(super) fn keep(
+/// Sweeps until `stop`, while `may_sweep`: the store of several brokers has one that sweeps.
+pub(super) fn keep<F: Fn() -> bool>(
     config: &Config,
     storage: &Storage,
     cleaner: Box<dyn Cleaner>,
+    may_sweep: F,
     stop: CancellationToken,
-) -> impl Future<Output = ()> + use<> {
+) -> impl Future<Output = ()> + use<F> {
     let section = &config.secondary_storage_retention;
     let sweeper = Sweeper::new(storage.reader(), cleaner, retention(config));
-    run(sweeper, section.enabled.then_some(section.interval), stop)
+    run(sweeper, section.enabled.then_some(section.interval), may_sweep, stop)
 }
 
 async fn sweep(sweeper: &Sweeper, by_age: bool, reclaims: bool) -> Result<Swept, StoreError> {
@@ -59,11 +60,19 @@ async fn sweep(sweeper: &Sweeper, by_age: bool, reclaims: bool) -> Result<Swept,
     Ok(Swept { things: deleted.things + old.things, rows: deleted.rows + old.rows })
 }
 
-async fn run(sweeper: Sweeper, interval: Option<Duration>, stop: CancellationToken) {
+async fn run(
+    sweeper: Sweeper,
+    interval: Option<Duration>,
+    may_sweep: impl Fn() -> bool,
+    stop: CancellationToken,
+) {
     let mut failing = false;
     let mut swept_at = Instant::now();
     let mut reclaimed_at = Instant::now();
     while stop.run_until_cancelled(tokio::time::sleep(DELETION_INTERVAL)).await.is_some() {
+        if !may_sweep() {
+            continue;
+        }
         let by_age = interval.is_some_and(|interval| swept_at.elapsed() >= interval);
         if by_age {
             swept_at = Instant::now();

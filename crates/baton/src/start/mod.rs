@@ -136,9 +136,6 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     background.spawn(gateway::management::serve(ports.management, management, management_stop.clone()));
     let (exporter, storage, cleaner) = storage::open(config)
         .map_or((None, None, None), |one| (Some(one.exporter), Some(one.storage), Some(one.cleaner)));
-    if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
-        background.spawn(history::keep(config, storage, cleaner, management_stop.clone()));
-    }
     let cluster_part = node::cluster_part(config, ports.peers, &management_stop)?;
     let in_cluster = cluster_part.is_some();
     let node = tokio::select! {
@@ -149,6 +146,10 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         }
     };
     slot.set(node.operations());
+    if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
+        let may_sweep = node.sweeps();
+        background.spawn(history::keep(config, storage, cleaner, may_sweep, management_stop.clone()));
+    }
 
     let broker = node.broker();
     let set_up = access::set_up(config, &identities);

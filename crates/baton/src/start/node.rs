@@ -101,6 +101,12 @@ impl Node {
         self.0.clone()
     }
 
+    /// Tells whether this broker removes old history now: it has a store of its own, or leads.
+    pub(super) fn sweeps(&self) -> impl Fn() -> bool + use<> {
+        let (node, has_own_store) = (Arc::downgrade(&self.0), self.0.has_own_store());
+        move || has_own_store || node.upgrade().is_some_and(|node| node.leads())
+    }
+
     /// The broker of the management port.
     pub(super) fn operations(&self) -> Arc<dyn Operations> {
         Arc::new(self.clone())

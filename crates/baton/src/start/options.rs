@@ -262,7 +262,7 @@ fn records(config: &Config) -> Option<export::Factory> {
     let make = std::sync::Arc::new(move |partition| -> Box<dyn export::Exporter> {
         Box::new(opensearch::RecordExporter::new(partition, options.clone()))
     });
-    Some(export::Factory { make, unwanted: &[], copies: None })
+    Some(export::Factory { make, unwanted: &[], copies: None, shown: None })
 }
 
 /// None is built in; the configuration was checked for that.

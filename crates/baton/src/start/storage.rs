@@ -7,7 +7,7 @@ mod postgres;
 
 use std::sync::Arc;
 
-use export::{Copies, Exporter, Factory};
+use export::{Copies, Exporter, Factory, Shown};
 use gateway::rest::Storage;
 use protocol::PartitionId;
 use search::{Progress, Reader};
@@ -83,14 +83,17 @@ fn opened(
     let storage = Storage::new(reader, Arc::clone(&progress), settings.await_timeout)
         .fresh_within(settings.fresh_timeout);
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
-    let of_others = copies.clone();
+    let (of_others, of_all) = (copies.clone(), Arc::clone(&progress));
+    let shown = copies
+        .is_none()
+        .then(|| -> Shown { Arc::new(move |partition, position| of_all.reached(partition, position)) });
     let make = Arc::new(move |partition| -> Box<dyn Exporter> {
         let (writer, loader) = filler(partition);
         let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
         let exporter = StoreExporter::new(partition, writer, projection, Arc::clone(&progress));
         Box::new(exporter.with_copies(of_others.clone()))
     });
-    let exporter = Factory { make, unwanted: StoreExporter::UNWANTED, copies };
+    let exporter = Factory { make, unwanted: StoreExporter::UNWANTED, copies, shown };
     Opened { exporter, storage, cleaner }
 }
 

@@ -24,6 +24,7 @@ use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
 use crate::flow_control::Class;
 use crate::metric_definitions::refused;
 use crate::proposer::payload;
+use crate::shared_exports::look_for;
 use crate::{exporting, jobs};
 
 /// Time that a request waits for the version of the engine that it needs.
@@ -253,7 +254,10 @@ impl Broker for Node {
 
     fn hasten_exports(&self, exporter: &str) -> Recorded {
         let hastened = self.shared.exports.as_ref().and_then(|exports| exports.hasten(exporter));
-        hastened.map_or_else(Recorded::default, |Hastened { position, lag, is_stalled }| Recorded {
+        if let Some(hastened) = hastened.as_ref().filter(|hastened| hastened.is_elsewhere) {
+            look_for(self, exporter, hastened.position);
+        }
+        hastened.map_or_else(Recorded::default, |Hastened { position, lag, is_stalled, .. }| Recorded {
             positions: Positions::at(FIRST_PARTITION, position),
             lag,
             is_stalled,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use broker_api::SubmitError;
 use engine::Engine;
-use export::{Assigned, Hub};
+use export::{Assigned, Configured, Hub};
 use parking_lot::Mutex;
 use protocol::{Command, FIRST_PARTITION};
 use replication::{Group, GroupOptions, LogStore};
@@ -32,7 +32,7 @@ use crate::reads::Reads;
 use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 use crate::set_aside::Orders;
-use crate::{admission, apply_watch, configured, exporting, store_copies};
+use crate::{admission, apply_watch, configured, exporting, shared_exports, store_copies};
 
 impl Node {
     pub(super) async fn start_in(
@@ -48,6 +48,9 @@ impl Node {
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let local = links.as_ref().map(|links| local_positions(&options, links)).transpose()?.map(Arc::new);
         let exports = exports(&options, &engine, local.as_deref())?;
+        if let Some((exports, links)) = exports.as_ref().zip(links.as_ref()) {
+            shared_exports::fetch_with(exports, links);
+        }
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let clock = links.as_ref().map(|links| Arc::clone(&links.clock));
         let owner = (replica, identity.life);
@@ -132,10 +135,10 @@ impl Node {
         let mut tasks = self.tasks.lock();
         tasks.push(tokio::spawn(purge(self.group.clone(), self.shared.durable.subscribe(), stop())));
         if let Some(exports) = self.shared.exports.clone() {
-            tasks.push(match self.shared.local_positions.clone() {
-                Some(local) => tokio::spawn(exporting::note(local, exports, stop())),
-                None => tokio::spawn(exporting::acknowledge(Arc::downgrade(self), exports, stop())),
-            });
+            if let Some(local) = self.shared.local_positions.clone() {
+                tasks.push(tokio::spawn(exporting::note(local, Arc::clone(&exports), stop())));
+            }
+            tasks.push(tokio::spawn(shared_exports::acknowledge(Arc::downgrade(self), exports, stop())));
         }
         if let Some(router) = &self.router {
             router.links.attend(self);
@@ -181,19 +184,20 @@ fn local_positions(options: &Options, links: &Arc<Links>) -> std::io::Result<Loc
     LocalPositions::open(&directory)
 }
 
-/// Starts the exporters that are configured. In a cluster, each broker has its own positions.
+/// Starts the exporters that are configured. In a cluster, each broker has its own positions of those with a target of
+/// its own.
 fn exports(
     options: &Options,
     engine: &Engine,
     local: Option<&LocalPositions>,
 ) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
-    for exporter in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
+    for Configured { exporter, is_shared } in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
         let acknowledged = match local {
-            Some(local) => local.get(exporter.id()),
-            None => engine.tables().exporters.get(&Arc::from(exporter.id()))?.map_or(0, |position| *position),
+            Some(local) if !is_shared => local.get(exporter.id()),
+            _ => engine.tables().exporters.get(&Arc::from(exporter.id()))?.map_or(0, |position| *position),
         };
-        exporters.push(Assigned { exporter, acknowledged });
+        exporters.push(Assigned { exporter, acknowledged, is_shared: is_shared && local.is_some() });
     }
     if exporters.is_empty() {
         return Ok(None);

@@ -360,7 +360,9 @@ impl State {
         Ok(Self {
             vote: vote.map(VoteFact::vote),
             committed: committed.min(last),
-            lost: committed.filter(|committed| Some(committed.index) > last.map(|id| id.index)).map(|id| id.index),
+            lost: committed
+                .filter(|committed| Some(committed.index) > last.map(|id| id.index))
+                .map(|id| id.index),
             committed_dirty: false,
             purged,
             last,

@@ -69,7 +69,9 @@ fn every_crate_has_the_lints_of_the_house() {
         .filter(|(path, _)| path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
         // A handler of a signal, and functions in the place of the C library's, cannot do without unsafe code; all else
         // of the lints stands there, too.
-        .filter(|(path, _)| !["crates/sampler/Cargo.toml", "crates/simulator/Cargo.toml"].contains(&path.as_str()))
+        .filter(|(path, _)| {
+            !["crates/sampler/Cargo.toml", "crates/simulator/Cargo.toml"].contains(&path.as_str())
+        })
         .filter(|(_, text)| !text.contains("[lints]\nworkspace = true"))
         .map(|(path, _)| path.clone())
         .collect();

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
 
+mod shared;
+
 use parking_lot::{Condvar, Mutex};
 use std::path::Path;
 use std::sync::Arc;
@@ -142,8 +144,10 @@ fn options() -> StreamOptions {
 }
 
 fn open(directory: &Path, options: StreamOptions, exporters: Vec<(Box<dyn Exporter>, u64)>) -> Hub {
-    let assigned =
-        exporters.into_iter().map(|(exporter, acknowledged)| Assigned { exporter, acknowledged }).collect();
+    let assigned = exporters
+        .into_iter()
+        .map(|(exporter, acknowledged)| Assigned { exporter, acknowledged, is_shared: false })
+        .collect();
     Hub::open(options, directory, 1, assigned).unwrap()
 }
 
@@ -319,7 +323,7 @@ fn a_blocked_exporter_does_not_block_the_end() {
     drop(hub);
     let reopen = || {
         let (exporter, _, received) = probe("a", Mood::Works);
-        let assigned = vec![Assigned { exporter, acknowledged: 0 }];
+        let assigned = vec![Assigned { exporter, acknowledged: 0, is_shared: false }];
         Hub::open(options(), directory.path(), 1, assigned).map(|hub| (hub, received))
     };
     assert!(matches!(reopen(), Err(HubError::InUse(_))), "the one left behind might still write");
@@ -390,9 +394,9 @@ fn records_that_a_snapshot_has_are_skipped() {
     let hub = open(directory.path(), options(), vec![(exporter, 0)]);
     hub.append(records(1..=3));
     assert_eq!(receive(&received, 3), [1, 2, 3]);
-    hub.skip_to(2);
+    hub.skip_to(2).unwrap();
     assert_eq!(hub.last(), 3, "its records came already");
-    hub.skip_to(10);
+    hub.skip_to(10).unwrap();
     assert_eq!(hub.last(), 10);
     // The log is given again from where the state was, or from before it.
     hub.append(records(9..=12));
@@ -410,7 +414,7 @@ fn records_that_wait_are_dropped_when_a_snapshot_has_them() {
     hub.append(records(1..=3));
     hub.make_durable(3).unwrap();
     assert!(spilled(directory.path()));
-    hub.skip_to(10);
+    hub.skip_to(10).unwrap();
     assert!(!spilled(directory.path()));
     target.set(Mood::Works);
     hub.append(records([12]));
@@ -420,8 +424,9 @@ fn records_that_wait_are_dropped_when_a_snapshot_has_them() {
 #[test]
 fn two_exporters_of_one_name_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let assigned =
-        (0..2).map(|_| Assigned { exporter: probe("a", Mood::Works).0, acknowledged: 0 }).collect();
+    let assigned = (0..2)
+        .map(|_| Assigned { exporter: probe("a", Mood::Works).0, acknowledged: 0, is_shared: false })
+        .collect();
     let refused = Hub::open(options(), directory.path(), 1, assigned);
     assert!(matches!(refused, Err(HubError::DuplicateId(id)) if id == "a"));
 }
