@@ -6,10 +6,11 @@ mod clocks;
 mod divergence;
 mod idempotency;
 mod replacement;
+mod shared_exports;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use broker::{Node, Options, Replica, WallClock};
@@ -32,7 +33,21 @@ const LOOK: Duration = Duration::from_millis(5);
 const BROKERS: [u32; 3] = [0, 1, 2];
 const MODEL: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t"><process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/><serviceTask id="t"><extensionElements><zeebe:taskDefinition type="t"/></extensionElements></serviceTask></process></definitions>"#;
 
+/// Settings of all brokers.
+struct Settings {
+    /// Makes the exporters of a broker.
+    exporters: Box<dyn Fn() -> Vec<export::Factory>>,
+    log_kept_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { exporters: Box::new(Vec::new), log_kept_bytes: 1 << 30 }
+    }
+}
+
 struct Cluster {
+    settings: Settings,
     addresses: BTreeMap<u32, String>,
     directories: BTreeMap<u32, TempDir>,
     nodes: BTreeMap<u32, Arc<Node>>,
@@ -42,6 +57,10 @@ struct Cluster {
 
 impl Cluster {
     async fn start() -> Self {
+        Self::start_with(Settings::default()).await
+    }
+
+    async fn start_with(settings: Settings) -> Self {
         let mut listeners = Vec::new();
         let mut addresses = BTreeMap::new();
         for broker in BROKERS {
@@ -51,7 +70,7 @@ impl Cluster {
         }
         let directories = BROKERS.map(|broker| (broker, tempfile::tempdir().unwrap())).into();
         let clocks = BROKERS.map(|broker| (broker, Arc::default())).into();
-        let mut cluster = Self { addresses, directories, nodes: BTreeMap::new(), clocks };
+        let mut cluster = Self { settings, addresses, directories, nodes: BTreeMap::new(), clocks };
         // All at once: a cluster begins when all are there.
         let starting = listeners.into_iter().map(|(broker, listener)| {
             let replica = Replica { brokers: cluster.addresses.clone(), attachment: listener.into() };
@@ -70,6 +89,8 @@ impl Cluster {
         options.log.min_free_bytes = 1;
         options.state.flush_interval = Duration::from_millis(200);
         let ahead = Arc::clone(&self.clocks[&broker]);
+        options.export.others = (self.settings.exporters)();
+        options.log_kept_bytes = self.settings.log_kept_bytes;
         options.wall_clock = WallClock::new(move || now_ms() + ahead.load(Ordering::Relaxed));
         options
     }

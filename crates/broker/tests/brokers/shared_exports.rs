@@ -1,0 +1,171 @@
+//! An exporter with a target of all brokers: the leader feeds it, without a gap and in order.
+
+use std::sync::Mutex;
+
+use export::{ExportError, Exporter, Factory, Flush};
+use protocol::Record;
+
+use super::*;
+
+/// Positions of the records that the target has, and how far other brokers know that.
+#[derive(Default)]
+struct Target {
+    stored: Mutex<BTreeSet<u64>>,
+    is_down: AtomicBool,
+    shown: AtomicU64,
+}
+
+impl Target {
+    fn last(&self) -> u64 {
+        self.stored.lock().unwrap().last().copied().unwrap_or(0)
+    }
+}
+
+struct ToTarget {
+    target: Arc<Target>,
+    taken: Vec<u64>,
+    last: u64,
+}
+
+impl Exporter for ToTarget {
+    fn id(&self) -> &str {
+        "shared"
+    }
+
+    fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
+        self.taken.clear();
+        // Nothing that is acknowledged is missing.
+        assert!(self.target.last() >= acknowledged, "{} of {acknowledged}", self.target.last());
+        self.last = self.target.last();
+        Ok(self.last)
+    }
+
+    fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
+        self.taken.extend(records.iter().map(|record| record.position));
+        Ok(())
+    }
+
+    fn replay(&mut self, _: &Record) -> Result<(), ExportError> {
+        Ok(())
+    }
+
+    fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
+        if self.target.is_down.load(Ordering::Relaxed) {
+            return Err(ExportError::Target("it is down".to_owned()));
+        }
+        let mut stored = self.target.stored.lock().unwrap();
+        // Fenced: a broker that led before does not write over the one that leads.
+        if stored.last().copied().unwrap_or(0) != self.last {
+            return Err(ExportError::Target("another broker has written".to_owned()));
+        }
+        stored.extend(self.taken.drain(..));
+        self.last = stored.last().copied().unwrap_or(0);
+        Ok(self.last)
+    }
+}
+
+/// Positions that every broker has, whichever makes them: those of a broker whose exporter has a target of its own.
+#[derive(Default)]
+struct All(Mutex<BTreeSet<u64>>);
+
+struct ToAll(Arc<All>, u64);
+
+impl Exporter for ToAll {
+    fn id(&self) -> &str {
+        "all"
+    }
+
+    fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
+        self.1 = acknowledged;
+        Ok(acknowledged)
+    }
+
+    fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
+        self.0.0.lock().unwrap().extend(records.iter().map(|record| record.position));
+        self.1 = records.last().map_or(self.1, |record| record.position);
+        Ok(())
+    }
+
+    fn replay(&mut self, _: &Record) -> Result<(), ExportError> {
+        Ok(())
+    }
+
+    fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
+        Ok(self.1)
+    }
+}
+
+fn factories(target: &Arc<Target>, all: &Arc<All>) -> Vec<Factory> {
+    let (to, shown) = (Arc::clone(target), Arc::clone(target));
+    let shared = Factory {
+        make: Arc::new(move |_| Box::new(ToTarget { target: Arc::clone(&to), taken: vec![], last: 0 })),
+        unwanted: &[],
+        copies: None,
+        shown: Some(Arc::new(move |_, position| {
+            shown.shown.fetch_max(position, Ordering::Relaxed);
+        })),
+    };
+    let all = Arc::clone(all);
+    let own = Factory {
+        make: Arc::new(move |_| Box::new(ToAll(Arc::clone(&all), 0))),
+        unwanted: &[],
+        copies: Some(Arc::new(export::Copies::new(|_| Err("it is not copied".to_owned())))),
+        shown: None,
+    };
+    vec![shared, own]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
+    let (target, all) = (Arc::<Target>::default(), Arc::<All>::default());
+    let (of_target, of_all) = (Arc::clone(&target), Arc::clone(&all));
+    let mut cluster = Cluster::start_with(Settings {
+        exporters: Box::new(move || factories(&of_target, &of_all)),
+        log_kept_bytes: 1,
+        ..Settings::default()
+    })
+    .await;
+    let leader = cluster.leader().await;
+    deploy(&cluster.node(leader)).await;
+    let follower = BROKERS.into_iter().find(|broker| *broker != leader).unwrap();
+    let other = BROKERS.into_iter().find(|broker| ![leader, follower].contains(broker)).unwrap();
+    created(&cluster.node(leader)).await;
+
+    // One who looks at a follower finds what the leader has handed on.
+    let wanted = cluster.node(follower).hasten_exports("shared").positions;
+    let wanted = wanted.iter().map(|(_, position)| position).max().unwrap();
+    assert!(wanted > 0);
+    cluster.until("the leader's exporter hands on", |_| target.shown.load(Ordering::Relaxed) >= wanted).await;
+
+    // The target is down, and a broker is away for so long that it is sent a snapshot: it lacks records then.
+    target.is_down.store(true, Ordering::Relaxed);
+    cluster.nodes.remove(&follower).unwrap().shutdown().await;
+    for _ in 0..20 {
+        created(&cluster.node(leader)).await;
+    }
+    let purged = |cluster: &Cluster| cluster.nodes[&leader].partition().purged_index > 20;
+    cluster.until("the log is purged", purged).await;
+    cluster.start_again(follower).await;
+    cluster.agree().await;
+    let to_it = cluster.node(leader).hand_over(Some(follower)).await.unwrap();
+    assert_eq!(to_it, follower);
+    created(&cluster.node(other)).await;
+    target.is_down.store(false, Ordering::Relaxed);
+    let everything = || all.0.lock().unwrap().clone();
+    cluster.until("the target has all", |_| *target.stored.lock().unwrap() == everything()).await;
+
+    // The leader is lost at any moment.
+    for _ in 0..3 {
+        let leader = cluster.leader().await;
+        for _ in 0..5 {
+            created(&cluster.node(leader)).await;
+        }
+        drop(cluster.nodes.remove(&leader));
+        cluster.leader().await;
+        let survivor = *cluster.nodes.keys().next().unwrap();
+        created(&cluster.node(survivor)).await;
+        cluster.start_again(leader).await;
+    }
+    cluster.until("the target has all", |_| *target.stored.lock().unwrap() == everything()).await;
+    cluster.stop().await;
+}
