@@ -9,10 +9,11 @@ use replication::{Group, Members};
 use tokio::time::{Instant, sleep, timeout};
 use transport::{Lane, Peer};
 
-use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, BootstrapError, SAY_INTERVAL, begin_anew, is_given_up};
+use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, SAY_INTERVAL, begin_anew, is_given_up};
 use crate::cluster::Replica;
 use crate::identity::Identity;
 use crate::node::Node;
+use crate::opening::StartError;
 use crate::options::Options;
 use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
@@ -23,19 +24,16 @@ pub(crate) const ADMIT: u8 = 9;
 const LAG_MAX: u64 = 1_000;
 
 /// Has a broker whose data were given up become another replica, once the leader has a number for it.
-pub(crate) async fn readmit(
-    options: &Options,
-    identity: &Identity,
-    replica: &Replica,
-) -> Result<(), BootstrapError> {
+pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), StartError> {
     if !is_given_up(&options.data_dir)? {
         return Ok(());
     }
-    let peers = replica.peers(identity, &options.peers);
+    let identity = Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?;
+    let peers = replica.peers(&identity, &options.peers);
     let mut said: Option<Instant> = None;
     loop {
         match ask(&peers).await {
-            Ok(number) => return begin_anew(&options.data_dir, number),
+            Ok(number) => return Ok(begin_anew(&options.data_dir, number)?),
             Err(reasons) if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) => {
                 said = Some(Instant::now());
                 tracing::warn!(
@@ -95,7 +93,7 @@ fn replicas(members: &Members) -> impl Iterator<Item = ReplicaNumber> {
 
 /// The change that brings a group closer to one replica with a vote for each broker.
 #[derive(Debug, PartialEq, Eq)]
-enum Change {
+enum MemberChange {
     Nothing,
     /// Replicas without a vote that others took the place of.
     Remove(BTreeSet<u64>),
@@ -103,7 +101,7 @@ enum Change {
 }
 
 /// The next change; `lag` tells how many entries a member lacks.
-fn change(members: &Members, lag: impl Fn(u64) -> Option<u64>) -> Change {
+fn change(members: &Members, lag: impl Fn(u64) -> Option<u64>) -> MemberChange {
     let is_latest = |replica: ReplicaNumber| {
         replicas(members).all(|other| other.broker != replica.broker || other <= replica)
     };
@@ -111,14 +109,14 @@ fn change(members: &Members, lag: impl Fn(u64) -> Option<u64>) -> Change {
     let outdated: BTreeSet<u64> =
         members.learners.iter().copied().filter(|number| !is_latest(of(number))).collect();
     if !outdated.is_empty() {
-        return Change::Remove(outdated);
+        return MemberChange::Remove(outdated);
     }
     let ready = members.learners.iter().find(|number| lag(**number).is_some_and(|lag| lag <= LAG_MAX));
     match ready {
-        None => Change::Nothing,
+        None => MemberChange::Nothing,
         Some(ready) => {
             let stay = members.voters.iter().filter(|voter| of(voter).broker != of(ready).broker);
-            Change::Voters(stay.chain([ready]).copied().collect())
+            MemberChange::Voters(stay.chain([ready]).copied().collect())
         }
     }
 }
@@ -130,9 +128,9 @@ pub(crate) async fn exchange(router: Arc<Router>) {
     let group: &Group = &router.group;
     let members = group.members();
     let changed = match change(&members, |node| group.lag(node)) {
-        Change::Nothing => return,
-        Change::Remove(learners) => group.remove_learners(learners).await,
-        Change::Voters(voters) => {
+        MemberChange::Nothing => return,
+        MemberChange::Remove(learners) => group.remove_learners(learners).await,
+        MemberChange::Voters(voters) => {
             let changed = group.set_voters(voters.clone()).await;
             if changed.is_ok() {
                 tracing::info!(partition = 1, ?voters, "a new replica has its vote");
@@ -160,11 +158,11 @@ mod tests {
     #[test]
     fn a_new_replica_takes_the_place_of_the_one_that_its_broker_had() {
         let lag = |of: u64| Some(of).map(|number| if number == NEW { 5 } else { LAG_MAX + 1 });
-        assert_eq!(change(&members([0, 1, LOST], []), lag), Change::Nothing);
-        assert_eq!(change(&members([0, 1, LOST], [NEW]), lag), Change::Voters([0, 1, NEW].into()));
-        assert_eq!(change(&members([0, 1, LOST], [NEW, NEWER]), lag), Change::Remove([NEW].into()));
-        assert_eq!(change(&members([0, 1, LOST], [NEWER]), lag), Change::Nothing, "it lacks too much");
-        assert_eq!(change(&members([0, 1, LOST], [NEW]), |_| None), Change::Nothing, "another leads");
-        assert_eq!(change(&members([0, 1, NEW], [LOST]), lag), Change::Remove([LOST].into()));
+        assert_eq!(change(&members([0, 1, LOST], []), lag), MemberChange::Nothing);
+        assert_eq!(change(&members([0, 1, LOST], [NEW]), lag), MemberChange::Voters([0, 1, NEW].into()));
+        assert_eq!(change(&members([0, 1, LOST], [NEW, NEWER]), lag), MemberChange::Remove([NEW].into()));
+        assert_eq!(change(&members([0, 1, LOST], [NEWER]), lag), MemberChange::Nothing, "it lacks too much");
+        assert_eq!(change(&members([0, 1, LOST], [NEW]), |_| None), MemberChange::Nothing, "another leads");
+        assert_eq!(change(&members([0, 1, NEW], [LOST]), lag), MemberChange::Remove([LOST].into()));
     }
 }

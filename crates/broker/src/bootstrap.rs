@@ -32,7 +32,7 @@ pub(crate) const SAY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How far a broker is on its way to a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Stage {
     Empty,
     Prepared,

@@ -15,6 +15,8 @@ pub(crate) fn log_directory(data_dir: &Path) -> PathBuf {
 
 /// Directories that a replica has from the log of its group, and that another replica would fetch or make anew.
 const OF_REPLICA: [&str; 4] = ["state", "log", "export", "snapshots"];
+/// The beginning of the names of files of the embedded store, unless it was put elsewhere.
+const STORE: &str = "secondary-storage.sqlite";
 
 /// Moves the state and the log of a replica, and what it made of them, to a directory of their own.
 pub(crate) fn set_aside(data_dir: &Path) -> io::Result<PathBuf> {
@@ -23,10 +25,11 @@ pub(crate) fn set_aside(data_dir: &Path) -> io::Result<PathBuf> {
         .find(|target| !target.exists())
         .expect("a directory has a free name");
     std::fs::create_dir(&target)?;
-    for name in OF_REPLICA {
-        match std::fs::rename(data_dir.join(name), target.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+    for entry in std::fs::read_dir(data_dir)? {
+        let name = entry?.file_name();
+        let is_of_replica = |name: &str| OF_REPLICA.contains(&name) || name.starts_with(STORE);
+        if name.to_str().is_some_and(is_of_replica) {
+            std::fs::rename(data_dir.join(&name), target.join(&name))?;
         }
     }
     File::open(data_dir)?.sync_all()?;
@@ -43,9 +46,13 @@ mod tests {
         for number in 1..3 {
             std::fs::create_dir(directory.path().join("state")).unwrap();
             std::fs::write(state_file(directory.path()), number.to_string()).unwrap();
+            std::fs::write(directory.path().join("secondary-storage.sqlite-wal"), "").unwrap();
+            std::fs::create_dir_all(directory.path().join("documents")).unwrap();
             let aside = set_aside(directory.path()).unwrap();
             assert!(!directory.path().join("state").exists());
             assert_eq!(std::fs::read_to_string(state_file(&aside)).unwrap(), number.to_string());
+            assert!(aside.join("secondary-storage.sqlite-wal").exists());
+            assert!(directory.path().join("documents").exists());
         }
     }
 }

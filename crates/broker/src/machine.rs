@@ -31,7 +31,7 @@ use crate::flusher::Flusher;
 use crate::leading::Leading;
 use crate::metric_definitions::Metrics;
 use crate::options::{Options, StateOptions};
-use crate::set_aside::Orders;
+use crate::set_aside::{Found, Orders};
 use crate::snapshots::{self, StatePlace, StateView, failed};
 use crate::write_limit::Written;
 
@@ -408,15 +408,7 @@ impl StateMachine for PartitionMachine {
         let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
         let applying = self.watch.begin(index);
         if let Some(found) = set_aside {
-            let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            engine.set_aside(&batch, found.at_work, &mut effects).map_err(ApplyError::new)?;
-            tracing::warn!(position = index, "a batch is set aside");
-            for (key, _) in effects.banned.drain(..) {
-                tracing::warn!(
-                    process_instance_key = key,
-                    "the process instance is banned: the batch is about it"
-                );
-            }
+            set_aside_batch(&mut engine, index, payload, found, &mut effects)?;
             self.dirty = true;
         } else if let Some(proposed) = proposed {
             debug_assert!(
@@ -512,3 +504,20 @@ impl StateMachine for PartitionMachine {
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// Leaves out a batch that an operator has set aside.
+fn set_aside_batch(
+    engine: &mut Engine,
+    index: u64,
+    payload: &Payload,
+    found: Found,
+    effects: &mut Effects,
+) -> Result<(), ApplyError> {
+    let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
+    engine.set_aside(&batch, found.at_work, effects).map_err(ApplyError::new)?;
+    tracing::warn!(position = index, "a batch is set aside");
+    for (key, _) in effects.banned.drain(..) {
+        tracing::warn!(process_instance_key = key, "the process instance is banned: the batch is about it");
+    }
+    Ok(())
+}

@@ -9,7 +9,7 @@ use std::time::Duration;
 use broker_api::SubmitError;
 use bytes::Bytes;
 use planted::Bug;
-use protocol::{Batch, BatchOrigin};
+use protocol::{Batch, BatchOrigin, FIRST_PARTITION};
 use replication::{Group, Payload, ProposeError, Role};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Fate, Links};
 use crate::machine::{PartitionState, Proposed};
+use crate::replica_number::ReplicaNumber;
 
 /// How long an entry may wait for a leader, and for its fate.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -50,15 +51,18 @@ pub(crate) struct Router {
 type ReadWaiter = oneshot::Sender<Result<u64, String>>;
 
 impl Router {
+    /// Others reach the group of this replica from now on.
     pub fn new(
-        group: Group,
+        group: &Group,
+        replica: ReplicaNumber,
         links: Arc<Links>,
-        shared: Arc<PartitionState>,
-        stop: CancellationToken,
+        shared: &Arc<PartitionState>,
+        stop: &CancellationToken,
     ) -> Arc<Self> {
+        links.groups.insert(u64::from(FIRST_PARTITION), replica.number(), group.clone());
         let (reads, waiting) = mpsc::channel(READ_QUEUE);
-        let router = Arc::new(Self { group, links, shared, reads });
-        tokio::spawn(read_rounds(Arc::downgrade(&router), waiting, stop));
+        let router = Arc::new(Self { group: group.clone(), links, shared: Arc::clone(shared), reads });
+        tokio::spawn(read_rounds(Arc::downgrade(&router), waiting, stop.clone()));
         router
     }
 

@@ -147,7 +147,8 @@ pub(crate) struct ShownQuestion {
     is_asked: AtomicBool,
 }
 
-/// Has the leader's exporter hand on what somebody looks for on this broker, and tells when it is shown. Returns at once.
+/// Has the leader's exporter hand on what somebody looks for on this broker, and tells when it is shown. Returns at
+/// once.
 pub(crate) fn look_for(node: &Node, exporter: &str, position: u64) {
     let Some(router) = node.router.as_ref().filter(|_| !node.leads()) else { return };
     let question = &router.links.shown;

@@ -1,4 +1,5 @@
-//! The position up to which records did not come here, since a snapshot took the place of the state; kept over restarts.
+//! The position up to which records did not come here, since a snapshot took the place of the state. It is kept over
+//! restarts.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};

@@ -92,14 +92,7 @@ impl Runner {
 
     /// From opening the exporter to its first failure, or the end.
     fn session(&mut self, pause: &mut Duration) -> Result<End, ExportError> {
-        self.spill.reset();
-        let begin = self.stream.begin(self.reader);
-        let skipped = if planted::has(Bug::SkippedRecords) { 3 } else { 0 };
-        let mut position = self.exporter.open(begin)?.max(begin) + skipped;
-        self.refusals.begins(position);
-        if let Some(missing) = self.stream.missing(self.reader, position) {
-            position = self.export_missing(position, missing)?;
-        }
+        let position = self.open()?;
         if self.stream.reopened(self.reader, position) {
             self.works(pause);
         }
@@ -160,6 +153,19 @@ impl Runner {
                     flush_at = (!done).then_some(next_flush);
                 }
             }
+        }
+    }
+
+    /// Returns the position after which the exporter goes on.
+    fn open(&mut self) -> Result<u64, ExportError> {
+        self.spill.reset();
+        let begin = self.stream.begin(self.reader);
+        let skipped = if planted::has(Bug::SkippedRecords) { 3 } else { 0 };
+        let position = self.exporter.open(begin)?.max(begin) + skipped;
+        self.refusals.begins(position);
+        match self.stream.missing(self.reader, position) {
+            Some(missing) => self.export_missing(position, missing),
+            None => Ok(position),
         }
     }
 

@@ -15,12 +15,17 @@ const ID: &str = "archive";
 /// Records by their positions, as hashes of all that they say.
 pub type Records = BTreeMap<u64, u64>;
 
-/// What is there for good, by brokers.
+/// Records that are there for good, by brokers.
 static ARCHIVES: Exclusive<BTreeMap<u32, Records>> = Exclusive::new(BTreeMap::new());
 
 /// The records that a broker has handed on.
 pub fn records(broker: u32) -> Records {
     ARCHIVES.with(|archives| archives.get(&broker).cloned().unwrap_or_default())
+}
+
+/// A broker's archive is lost with its data directory.
+pub fn forget(broker: u32) {
+    ARCHIVES.with(|archives| archives.remove(&broker));
 }
 
 /// The exporter of a broker: each has a target of its own, as with an embedded store.
@@ -37,6 +42,72 @@ pub fn factory(broker: u32) -> Factory {
         Box::new(Archive { broker, copies: Arc::clone(&given), taken: Records::new() }) as Box<dyn Exporter>
     };
     Factory { make: Arc::new(make), unwanted: &[], copies: Some(copies), shown: None }
+}
+
+/// The archive of all brokers.
+static SHARED: Exclusive<Records> = Exclusive::new(Records::new());
+
+/// The records that leaders have handed on.
+pub fn shared() -> Records {
+    SHARED.with(|records| records.clone())
+}
+
+fn last_of(records: &Records) -> u64 {
+    records.last_key_value().map_or(0, |(position, _)| *position)
+}
+
+/// The exporter of all brokers: the one that leads works.
+pub fn shared_factory() -> Factory {
+    let make = |_| Box::new(SharedArchive::default()) as Box<dyn Exporter>;
+    Factory { make: Arc::new(make), unwanted: &[], copies: None, shown: None }
+}
+
+#[derive(Default)]
+struct SharedArchive {
+    /// Not there for good.
+    taken: Records,
+    /// Position of the last record that this broker has put there, or found.
+    last: u64,
+}
+
+impl Exporter for SharedArchive {
+    fn id(&self) -> &str {
+        "shared-archive"
+    }
+
+    fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
+        self.taken.clear();
+        self.last = SHARED.with(|records| last_of(records));
+        assert!(
+            self.last >= acknowledged,
+            "{acknowledged} is acknowledged, but the archive has {}",
+            self.last
+        );
+        Ok(self.last)
+    }
+
+    fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
+        self.taken.extend(records.iter().map(|record| (record.position, hash(record))));
+        Ok(())
+    }
+
+    fn replay(&mut self, _: &Record) -> Result<(), ExportError> {
+        Ok(())
+    }
+
+    fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
+        let taken = std::mem::take(&mut self.taken);
+        let last = SHARED.with(|records| {
+            // A broker that led before does not write beside the one that leads.
+            if last_of(records) != self.last {
+                return None;
+            }
+            records.extend(taken);
+            Some(last_of(records))
+        });
+        self.last = last.ok_or_else(|| ExportError::Target("another broker has written".to_owned()))?;
+        Ok(self.last)
+    }
 }
 
 struct Archive {

@@ -40,7 +40,7 @@ impl Default for DiskFaults {
 }
 
 /// The disk of a host.
-struct Disk {
+struct HostDisk {
     directory: PathBuf,
     faults: DiskFaults,
     /// Files with writes that are not synced, by their numbers.
@@ -58,7 +58,7 @@ struct Overwritten {
 }
 
 struct Disks {
-    of_hosts: BTreeMap<u32, Disk>,
+    of_hosts: BTreeMap<u32, HostDisk>,
     /// The host and the path of open files; `None`: not of a disk.
     open: BTreeMap<c_int, Option<(u32, PathBuf)>>,
     random: Random,
@@ -77,7 +77,7 @@ pub fn begin(random: Random) {
 
 /// Gives a host a disk: what it writes below a directory.
 pub fn add(host: u32, directory: &Path, faults: DiskFaults) {
-    let disk = Disk { directory: directory.to_owned(), faults, unsynced: BTreeMap::new() };
+    let disk = HostDisk { directory: directory.to_owned(), faults, unsynced: BTreeMap::new() };
     with(|disks| disks.of_hosts.insert(host, disk));
 }
 

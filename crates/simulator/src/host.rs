@@ -21,11 +21,13 @@ type Request = Box<dyn FnOnce(Arc<Node>) -> BoxFuture<'static, ()> + Send>;
 
 /// How a life ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum LifeEnd {
     /// The process is killed: what it wrote is there.
     Killed,
     /// The machine loses its power: what it did not sync is lost, in part or whole.
     PowerLost,
+    /// The process is killed and its data directory is lost.
+    DirectoryLost,
 }
 
 /// A broker that runs.
@@ -134,14 +136,16 @@ impl Life {
 
     /// Ends it, between two instructions of each of its threads. Its files go to another directory: the old ones stay
     /// open and locked.
-    pub fn end(&self, how: End, network: &SimulatedNetwork, next: &Path) -> std::io::Result<()> {
+    pub fn end(&self, how: LifeEnd, network: &SimulatedNetwork, next: &Path) -> std::io::Result<()> {
         scheduler::change_host(self.host, |host| host.is_dead = true);
-        network.leave(self.broker, how == End::PowerLost);
+        network.leave(self.broker, how == LifeEnd::PowerLost);
         self.gone.cancel();
-        if how == End::PowerLost {
+        if how == LifeEnd::PowerLost {
             disk::lose_power(self.host)?;
         }
-        disk::copy(&self.directory, next)?;
+        if how != LifeEnd::DirectoryLost {
+            disk::copy(&self.directory, next)?;
+        }
         std::fs::remove_dir_all(&self.directory)
     }
 }

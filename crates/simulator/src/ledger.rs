@@ -11,7 +11,7 @@ struct Held {
     deadline_ms: i64,
 }
 
-/// What clients know.
+/// The knowledge of clients.
 #[derive(Debug, Default)]
 pub struct Ledger {
     /// Instances by the keys of their creations.

@@ -14,6 +14,7 @@ pub mod hooks;
 pub mod host;
 pub mod ledger;
 pub mod network;
+pub mod plan;
 pub mod random;
 pub mod scheduler;
 pub mod world;

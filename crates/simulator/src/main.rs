@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is logged.
+/// Filter of the log.
 const LOGGED: &str = "off,simulator=debug,broker=info,replication=info,transport=info";
 
 /// Lines of the log.
@@ -124,7 +124,7 @@ fn one(seed: u64, log_is_shown: bool, scratch: PathBuf) -> ExitCode {
     log.with_timer(VirtualTime).init();
     let root = scratch.join(format!("baton-simulation-{}-{seed}", std::process::id()));
     let (plan, outcome) = world::run(seed, root.clone());
-    // What a failed clean-up leaves behind is small.
+    // A failed clean-up leaves little behind.
     let _ = std::fs::remove_dir_all(root);
     if log_is_shown {
         eprintln!("{}", LINES.with(|lines| String::from_utf8_lossy(lines).into_owned()));
@@ -219,7 +219,7 @@ fn find_planted(arguments: &Arguments) -> std::io::Result<ExitCode> {
 }
 
 /// A seed that has run.
-struct Ended {
+struct EndedRun {
     seed: u64,
     line: String,
     /// Whether it kept all promises.
@@ -229,7 +229,7 @@ struct Ended {
 }
 
 /// Waits until one has ended.
-fn ended(running: &mut Vec<Running>) -> std::io::Result<Ended> {
+fn ended(running: &mut Vec<Running>) -> std::io::Result<EndedRun> {
     loop {
         for place in 0..running.len() {
             let one = &mut running[place];
@@ -245,7 +245,7 @@ fn ended(running: &mut Vec<Running>) -> std::io::Result<Ended> {
                 None if is_late => format!("seed {}: no end after {} s", one.seed, LONGEST.as_secs()),
                 None => format!("seed {}: the process ended with {status}", one.seed),
             };
-            return Ok(Ended { seed: one.seed, line, is_well: status.success(), text: err });
+            return Ok(EndedRun { seed: one.seed, line, is_well: status.success(), text: err });
         }
         std::thread::sleep(LOOK);
     }
@@ -268,7 +268,7 @@ fn many(arguments: &Arguments) -> std::io::Result<ExitCode> {
         if running.is_empty() {
             break;
         }
-        let Ended { seed, line, is_well, text } = ended(&mut running)?;
+        let EndedRun { seed, line, is_well, text } = ended(&mut running)?;
         if is_well {
             passed += 1;
         } else {

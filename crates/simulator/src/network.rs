@@ -1,6 +1,6 @@
 //! A network in memory: connections between brokers that are late, break, or bring nothing in one direction.
 //!
-//! What arrives on one connection arrives in order, as over TCP; connections break, and what was under way on them is
+//! The bytes of one connection arrive in order, as over TCP; connections break, and what was under way on them is
 //! lost. Messages of a connection that was made again overtake none of the old one, since that brings nothing more.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -71,7 +71,7 @@ struct Port {
     is_open: bool,
     /// Its machine is off: nothing answers.
     is_dark: bool,
-    waiting: VecDeque<Stream>,
+    waiting: VecDeque<SimulatedStream>,
     waker: Option<Waker>,
 }
 
@@ -115,7 +115,7 @@ impl SimulatedNetwork {
             change(wires.links.entry((from, to)).or_default());
             wires.pipes.clone()
         });
-        // Who waited for bytes looks again.
+        // A reader that waits for bytes looks again.
         for pipe in pipes {
             wake_all(pipe.with(wake));
         }
@@ -196,7 +196,7 @@ impl Network for From {
 }
 
 impl From {
-    fn open(&self, target: u32) -> io::Result<(Stream, Option<Waker>)> {
+    fn open(&self, target: u32) -> io::Result<(SimulatedStream, Option<Waker>)> {
         let pipe = |from, to| {
             Arc::new(Exclusive::new(Pipe {
                 from,
@@ -211,7 +211,7 @@ impl From {
             }))
         };
         let (there, back) = (pipe(self.broker, target), pipe(target, self.broker));
-        let stream = |inbound: &Half, outbound: &Half| Stream {
+        let stream = |inbound: &Half, outbound: &Half| SimulatedStream {
             inbound: inbound.clone(),
             outbound: outbound.clone(),
             network: self.network.clone(),
@@ -250,7 +250,7 @@ impl Listener for At {
 }
 
 /// One end of a connection.
-pub struct Stream {
+pub struct SimulatedStream {
     inbound: Half,
     outbound: Half,
     network: SimulatedNetwork,
@@ -258,7 +258,7 @@ pub struct Stream {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for SimulatedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -307,7 +307,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for SimulatedStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let (from, to) = self.outbound.with(|pipe| (pipe.from, pipe.to));
         let (_, delay, breaks) = self.network.delay(from, to);
@@ -355,7 +355,7 @@ impl AsyncWrite for Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for SimulatedStream {
     fn drop(&mut self) {
         for half in [&self.inbound, &self.outbound] {
             let wakers = half.with(|pipe| {

@@ -38,7 +38,7 @@ thread_local! {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ThreadState {
     Runnable,
     /// Waits at an address (0: for time only), until a time.
     Waiting {
@@ -59,7 +59,7 @@ pub enum Woken {
 
 struct Thread {
     host: u32,
-    state: State,
+    state: ThreadState,
     woken: Woken,
     /// Set to give this thread the turn. Its address stays.
     turn: Box<AtomicU32>,
@@ -93,12 +93,12 @@ pub struct Scheduler {
     trace: u64,
 }
 
-struct Slot(UnsafeCell<*mut Scheduler>);
+struct SchedulerSlot(UnsafeCell<*mut Scheduler>);
 
 // SAFETY: only the thread that has the turn looks at it, see `with`.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for SchedulerSlot {}
 
-static SCHEDULER: Slot = Slot(UnsafeCell::new(null_mut()));
+static SCHEDULER: SchedulerSlot = SchedulerSlot(UnsafeCell::new(null_mut()));
 
 /// Whether this thread is one of the simulation.
 pub fn is_simulated() -> bool {
@@ -139,7 +139,7 @@ impl Thread {
     fn new(host: u32) -> Self {
         Self {
             host,
-            state: State::Runnable,
+            state: ThreadState::Runnable,
             woken: Woken::Up,
             turn: Box::new(AtomicU32::new(0)),
             handle: None,
@@ -164,20 +164,22 @@ impl Scheduler {
                     continue;
                 }
                 match thread.state {
-                    State::Runnable => ready += 1,
-                    State::Waiting { until_ns: Some(until_ns), .. } if until_ns <= self.now_ns => {
-                        (thread.state, thread.woken) = (State::Runnable, Woken::Late);
+                    ThreadState::Runnable => ready += 1,
+                    ThreadState::Waiting { until_ns: Some(until_ns), .. } if until_ns <= self.now_ns => {
+                        (thread.state, thread.woken) = (ThreadState::Runnable, Woken::Late);
                         ready += 1;
                     }
-                    State::Waiting { until_ns: Some(until_ns), .. } => earliest = earliest.min(until_ns),
-                    State::Waiting { .. } | State::Ended => {}
+                    ThreadState::Waiting { until_ns: Some(until_ns), .. } => {
+                        earliest = earliest.min(until_ns)
+                    }
+                    ThreadState::Waiting { .. } | ThreadState::Ended => {}
                 }
             }
             if ready > 0 {
                 let chosen = self.random.below(ready);
                 let is_ready = |thread: &Thread| {
                     let host = &self.hosts[thread.host as usize];
-                    thread.state == State::Runnable && !host.is_dead && !host.is_held_up
+                    thread.state == ThreadState::Runnable && !host.is_dead && !host.is_held_up
                 };
                 let mut found = self.threads.iter().enumerate().filter(|(_, thread)| is_ready(thread));
                 let number = found.nth(chosen as usize).expect("so many are ready").0 as u32;
@@ -192,7 +194,7 @@ impl Scheduler {
     fn describe(&self) -> String {
         let mut text = String::new();
         for (number, thread) in self.threads.iter().enumerate() {
-            if thread.state != State::Ended {
+            if thread.state != ThreadState::Ended {
                 text.push_str(&format!("thread {number} of host {}: {:?}\n", thread.host, thread.state));
             }
         }
@@ -205,8 +207,8 @@ impl Scheduler {
             if woken == most {
                 break;
             }
-            if matches!(thread.state, State::Waiting { address: at, .. } if at == address) {
-                (thread.state, thread.woken) = (State::Runnable, Woken::Up);
+            if matches!(thread.state, ThreadState::Waiting { address: at, .. } if at == address) {
+                (thread.state, thread.woken) = (ThreadState::Runnable, Woken::Up);
                 woken += 1;
             }
         }
@@ -248,7 +250,7 @@ fn take(turn: *const AtomicU32) {
 /// Waits at an address until it is woken, or until a time.
 pub fn wait(address: usize, until_ns: Option<u64>) -> Woken {
     with(|scheduler, me| {
-        scheduler.threads[me as usize].state = State::Waiting { address, until_ns };
+        scheduler.threads[me as usize].state = ThreadState::Waiting { address, until_ns };
     });
     pass_on();
     with(|scheduler, me| scheduler.threads[me as usize].woken)
@@ -366,7 +368,7 @@ pub(crate) fn announced(number: u32, handle: Option<libc::pthread_t>) {
         let thread = &mut scheduler.threads[number as usize];
         match handle {
             Some(_) => thread.handle = handle,
-            None => thread.state = State::Ended,
+            None => thread.state = ThreadState::Ended,
         }
     });
 }
@@ -380,7 +382,7 @@ pub(crate) fn enter(number: u32, turn: Turn) {
 /// Ends this thread, and passes the turn on.
 pub(crate) fn leave() {
     let turn = with(|scheduler, me| {
-        scheduler.threads[me as usize].state = State::Ended;
+        scheduler.threads[me as usize].state = ThreadState::Ended;
         let at = ended_at(me);
         scheduler.wake(at, u64::MAX);
         let next = scheduler.next();
@@ -401,7 +403,7 @@ pub(crate) fn await_end(handle: libc::pthread_t) {
         let waits_at = with(|scheduler, _| {
             let of_handle = |thread: &Thread| thread.handle == Some(handle);
             let number = scheduler.threads.iter().rposition(of_handle)?;
-            (scheduler.threads[number].state != State::Ended).then(|| ended_at(number as u32))
+            (scheduler.threads[number].state != ThreadState::Ended).then(|| ended_at(number as u32))
         });
         match waits_at {
             Some(address) => wait(address, None),

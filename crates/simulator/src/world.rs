@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::Options;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::archive;
 use crate::clients::Scene;
 use crate::disk::{self, DiskFaults};
-use crate::host::{Beginning, End, Life};
+use crate::host::{Beginning, Life, LifeEnd};
 use crate::network::SimulatedNetwork;
+use crate::plan::Plan;
 use crate::random::Random;
 use crate::scheduler;
 
@@ -22,75 +24,9 @@ const RECOVERY: Duration = Duration::from_secs(10);
 /// Then replicas become equal within this time.
 const AGREEMENT: Duration = Duration::from_secs(10);
 
-/// Chances of faults, as a seed expands to.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// Time of faults, milliseconds.
-    pub length_ms: u64,
-    /// Time between two faults, from and to, milliseconds.
-    pub pause_ms: (u64, u64),
-    pub kills: u64,
-    pub power_losses: u64,
-    pub hold_ups: u64,
-    pub cuts: u64,
-    pub one_way_cuts: u64,
-    pub breaks: u64,
-    pub slow_syncs: u64,
-    pub failing_syncs: u64,
-    pub full_disks: u64,
-    pub clocks: u64,
-    pub hand_overs: u64,
-    /// A network that delays and breaks all the time.
-    pub is_rough: bool,
-    pub creators: u64,
-    pub workers: u64,
-    pub registers: u64,
-    /// Threads of each broker's runtime.
-    pub runtime_threads: usize,
-    pub flush_interval_ms: u64,
-    pub log_kept_bytes: u64,
-}
-
-impl Plan {
-    /// The plan of a seed: each kind of fault is likely, rare or not there.
-    pub fn new(random: &mut Random) -> Self {
-        let mut chance = || *random.pick(&[0, 0, 1, 3]);
-        let mut plan = Self {
-            length_ms: 6_000,
-            pause_ms: (100, 1_500),
-            kills: 1 + chance(),
-            power_losses: chance(),
-            hold_ups: chance(),
-            cuts: chance(),
-            one_way_cuts: chance(),
-            breaks: chance(),
-            slow_syncs: chance(),
-            failing_syncs: chance(),
-            full_disks: chance(),
-            clocks: chance(),
-            hand_overs: chance(),
-            is_rough: false,
-            creators: 2,
-            workers: 2,
-            registers: 1,
-            runtime_threads: 1,
-            flush_interval_ms: 500,
-            log_kept_bytes: 1 << 20,
-        };
-        plan.is_rough = random.one_in(4);
-        plan.creators = random.between(1, 4);
-        plan.workers = random.between(1, 3);
-        plan.registers = random.between(1, 3);
-        plan.runtime_threads = if random.one_in(4) { 2 } else { 1 };
-        plan.flush_interval_ms = *random.pick(&[50, 300, 2_000]);
-        plan.log_kept_bytes = *random.pick(&[1, 4 << 10, 64 << 10, 1 << 20]);
-        plan
-    }
-}
-
 /// The outcome of a run.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct RunOutcome {
     pub violations: Vec<String>,
     pub faults: Vec<String>,
     pub answers: u64,
@@ -99,6 +35,24 @@ pub struct Outcome {
     pub turns: u64,
     pub trace: u64,
     pub virtual_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Kill,
+    LosePower,
+    HoldUp,
+    Cut,
+    CutOneWay,
+    Break,
+    SlowSyncs,
+    FailingSyncs,
+    FullDisk,
+    Clock,
+    LoseDirectory,
+    HandOver,
+    /// Everything is mended.
+    Mend,
 }
 
 /// A cluster under faults.
@@ -110,6 +64,7 @@ struct World {
     root: PathBuf,
     directories: Vec<PathBuf>,
     lives: u64,
+    has_lost: bool,
     offsets_ms: Vec<i64>,
     faults: Vec<String>,
     began: Instant,
@@ -140,7 +95,7 @@ impl World {
         options.state.flush_interval = Duration::from_millis(self.plan.flush_interval_ms);
         options.state.page_cache_bytes = 1 << 20;
         options.state.value_cache_bytes = 1 << 20;
-        options.export.others.push(archive::factory(broker));
+        options.export.others = vec![archive::factory(broker), archive::shared_factory()];
         let life = Life::begin(Beginning {
             options,
             brokers: &BROKERS,
@@ -152,7 +107,7 @@ impl World {
         self.scene.set(broker, Some(life));
     }
 
-    fn end(&mut self, broker: u32, how: End) {
+    fn end(&mut self, broker: u32, how: LifeEnd) {
         let Some(life) = self.scene.set(broker, None) else { return };
         let next = self.next_directory(broker);
         // Clients that have it only wait for its answers.
@@ -167,7 +122,7 @@ impl World {
             if let Some(failure) = life.failure() {
                 drop(life);
                 self.say(format!("broker {broker} ended by itself: {failure}"));
-                self.end(broker, End::Killed);
+                self.end(broker, LifeEnd::Killed);
                 self.start(broker);
             }
         }
@@ -205,97 +160,120 @@ impl World {
         }
     }
 
-    /// Something goes wrong, or is mended.
-    fn strike(&mut self) {
-        let plan = self.plan.clone();
-        let kinds = [
-            plan.kills,
-            plan.power_losses,
-            plan.hold_ups,
-            plan.cuts,
-            plan.one_way_cuts,
-            plan.breaks,
-            plan.slow_syncs,
-            plan.failing_syncs,
-            plan.full_disks,
-            plan.clocks,
-            plan.hand_overs,
-            // Mends.
-            4,
+    /// A fault of the plan, or its end.
+    fn choose(&mut self) -> Fault {
+        let plan = &self.plan;
+        let faults = [
+            (Fault::Kill, plan.kills),
+            (Fault::LosePower, plan.power_losses),
+            (Fault::HoldUp, plan.hold_ups),
+            (Fault::Cut, plan.cuts),
+            (Fault::CutOneWay, plan.one_way_cuts),
+            (Fault::Break, plan.breaks),
+            (Fault::SlowSyncs, plan.slow_syncs),
+            (Fault::FailingSyncs, plan.failing_syncs),
+            (Fault::FullDisk, plan.full_disks),
+            (Fault::Clock, plan.clocks),
+            // Two would be a majority of the copies.
+            (Fault::LoseDirectory, if self.has_lost { 0 } else { plan.lost_directories }),
+            (Fault::HandOver, plan.hand_overs),
+            (Fault::Mend, 4),
         ];
-        let mut chosen = self.random.below(kinds.iter().sum());
-        let kind = kinds.iter().position(|weight| {
+        let mut chosen = self.random.below(faults.iter().map(|(_, weight)| weight).sum());
+        let fault = faults.iter().find(|(_, weight)| {
             let is_it = chosen < *weight;
             chosen = chosen.saturating_sub(*weight);
             is_it
         });
+        fault.expect("one of them").0
+    }
+
+    /// Something goes wrong, or is mended.
+    fn strike(&mut self) {
+        let fault = self.choose();
         let broker = *self.random.pick(&BROKERS);
         let other = (broker + self.random.between(1, 3) as u32) % 3;
-        let life = self.scene.life(broker);
-        match (kind.expect("one of them"), life) {
-            (0, Some(_)) => {
-                let all = self.random.one_in(3);
-                for broker in BROKERS.into_iter().filter(|number| all || *number == broker) {
-                    self.say(format!("broker {broker} is killed"));
-                    self.end(broker, End::Killed);
-                }
-            }
-            (1, Some(_)) => {
-                let all = self.random.one_in(3);
-                for broker in BROKERS.into_iter().filter(|number| all || *number == broker) {
-                    self.say(format!("broker {broker} loses its power"));
-                    self.end(broker, End::PowerLost);
-                }
-            }
-            (2, Some(life)) => {
-                self.say(format!("broker {broker} is held up"));
-                life.hold_up(true);
-            }
-            (3, _) => {
+        match (fault, self.scene.life(broker)) {
+            (Fault::Cut, _) => {
                 self.say(format!("broker {broker} is cut off"));
                 for other in BROKERS {
                     self.network.change(broker, other, |link| link.is_cut = true);
                     self.network.change(other, broker, |link| link.is_cut = true);
                 }
             }
-            (4, _) => {
+            (Fault::CutOneWay, _) => {
                 self.say(format!("nothing of broker {broker} arrives at {other}"));
                 self.network.change(broker, other, |link| link.is_cut = true);
             }
-            (5, _) => {
+            (Fault::Break, _) => {
                 self.say(format!("connections between {broker} and {other} break"));
                 self.network.break_connections(broker, other);
             }
-            (6, Some(life)) => {
-                let most_ns = self.random.between(5, 500) * 1_000_000;
-                self.say(format!("syncs of broker {broker} take up to {} ms", most_ns / 1_000_000));
-                life.change_disk(|faults| faults.sync_ns.1 = most_ns);
-            }
-            (7, Some(life)) => {
-                self.say(format!("syncs of broker {broker} fail"));
-                life.change_disk(|faults| faults.fails_syncs = true);
-            }
-            (8, Some(life)) => {
-                self.say(format!("the disk of broker {broker} is full"));
-                life.change_disk(|faults| faults.is_full = true);
-            }
-            (9, Some(life)) => {
-                let offset_ms = *self.random.pick(&[-3_600_000, -2_000, -100, 100, 2_000]);
-                self.say(format!("the clock of broker {broker} jumps by {offset_ms} ms"));
-                self.offsets_ms[broker as usize] = offset_ms;
-                life.set_clock(offset_ms);
-            }
-            (10, Some(life)) => {
-                self.say(format!("broker {other} is asked for at {broker} to lead"));
-                let asked = life.call(move |node| async move { node.hand_over(Some(other)).await.is_ok() });
-                drop(tokio::spawn(timeout(RECOVERY, asked)));
-            }
-            (11, _) => self.mend(),
+            (Fault::Mend, _) => self.mend(),
             (_, None) => {
                 self.say(format!("broker {broker} starts again"));
                 self.start(broker);
             }
-            _ => {}
+            (Fault::HandOver, Some(life)) => {
+                self.say(format!("broker {other} is asked for at {broker} to lead"));
+                let asked = life.call(move |node| async move { node.hand_over(Some(other)).await.is_ok() });
+                drop(tokio::spawn(timeout(RECOVERY, asked)));
+            }
+            (Fault::Kill | Fault::LosePower | Fault::LoseDirectory, Some(_)) => {
+                self.strike_process(fault, broker)
+            }
+            (fault, Some(life)) => self.strike_machine(fault, broker, &life),
+        }
+    }
+
+    /// One broker ends, or all of them at once.
+    fn strike_process(&mut self, fault: Fault, broker: u32) {
+        if fault == Fault::LoseDirectory {
+            self.say(format!("broker {broker} is killed and loses its data directory"));
+            self.has_lost = true;
+            self.end(broker, LifeEnd::DirectoryLost);
+            archive::forget(broker);
+            return;
+        }
+        let (how, words) = match fault {
+            Fault::LosePower => (LifeEnd::PowerLost, "loses its power"),
+            _ => (LifeEnd::Killed, "is killed"),
+        };
+        let all = self.random.one_in(3);
+        for broker in BROKERS.into_iter().filter(|number| all || *number == broker) {
+            self.say(format!("broker {broker} {words}"));
+            self.end(broker, how);
+        }
+    }
+
+    /// The machine of a broker is slow, or wrong.
+    fn strike_machine(&mut self, fault: Fault, broker: u32, life: &Life) {
+        match fault {
+            Fault::HoldUp => {
+                self.say(format!("broker {broker} is held up"));
+                life.hold_up(true);
+            }
+            Fault::SlowSyncs => {
+                let most_ns = self.random.between(5, 500) * 1_000_000;
+                self.say(format!("syncs of broker {broker} take up to {} ms", most_ns / 1_000_000));
+                life.change_disk(|faults| faults.sync_ns.1 = most_ns);
+            }
+            Fault::FailingSyncs => {
+                self.say(format!("syncs of broker {broker} fail"));
+                life.change_disk(|faults| faults.fails_syncs = true);
+            }
+            Fault::FullDisk => {
+                self.say(format!("the disk of broker {broker} is full"));
+                life.change_disk(|faults| faults.is_full = true);
+            }
+            Fault::Clock => {
+                let jumps = [-3_600_000, -2_000, -100, 100, 2_000, 3_600_000];
+                let offset_ms = *self.random.pick(&jumps);
+                self.say(format!("the clock of broker {broker} jumps by {offset_ms} ms"));
+                self.offsets_ms[broker as usize] = offset_ms;
+                life.set_clock(offset_ms);
+            }
+            _ => unreachable!("{fault:?} is no fault of a machine"),
         }
     }
 
@@ -323,7 +301,7 @@ impl World {
             let archives = BROKERS.map(archive::records);
             if let Some(Ok((position, _))) = hashes[0]
                 && hashes.iter().all(|hash| *hash == hashes[0])
-                && archives.iter().all(|records| *records == archives[0])
+                && archives.iter().chain([&archive::shared()]).all(|records| *records == archives[0])
                 && archives[0].last_key_value().is_some_and(|(last, _)| *last <= position)
             {
                 return Ok(());
@@ -337,7 +315,11 @@ impl World {
                     (0..3).any(|one| (0..one).any(|other| same_position(&hashes[one], &hashes[other])));
                 let differ = if differ { "replicas differ" } else { "replicas do not become equal" };
                 if hashes.iter().all(|hash| *hash == hashes[0]) {
-                    return Err(format!("records differ: {}", differences(&archives)));
+                    let [first, second, third] = archives;
+                    return Err(format!(
+                        "records differ: {}",
+                        differences(&[first, second, third, archive::shared()])
+                    ));
                 }
                 return Err(format!("{differ}: {hashes:x?}"));
             }
@@ -347,8 +329,8 @@ impl World {
     }
 }
 
-/// The first position at which archives differ, and how far each goes.
-fn differences(archives: &[archive::Records; 3]) -> String {
+/// The first position at which archives, that of all last, differ, and how far each goes.
+fn differences(archives: &[archive::Records; 4]) -> String {
     let all: std::collections::BTreeSet<u64> =
         archives.iter().flat_map(|records| records.keys().copied()).collect();
     let differ =
@@ -360,7 +342,7 @@ fn differences(archives: &[archive::Records; 3]) -> String {
 }
 
 /// Runs a seed, in a process of its own.
-pub fn run(seed: u64, root: PathBuf) -> (Plan, Outcome) {
+pub fn run(seed: u64, root: PathBuf) -> (Plan, RunOutcome) {
     scheduler::begin(seed);
     crate::hooks::prepare();
     let mut random = Random::new(seed);
@@ -372,7 +354,7 @@ pub fn run(seed: u64, root: PathBuf) -> (Plan, Outcome) {
     (plan, outcome)
 }
 
-async fn play(plan: Plan, mut random: Random, root: PathBuf) -> Outcome {
+async fn play(plan: Plan, mut random: Random, root: PathBuf) -> RunOutcome {
     let network = SimulatedNetwork::new(random.fork());
     let scene = Scene::new(BROKERS.len(), random.fork());
     let directories = BROKERS.map(|broker| root.join(format!("broker-{broker}-0"))).into();
@@ -384,6 +366,7 @@ async fn play(plan: Plan, mut random: Random, root: PathBuf) -> Outcome {
         root,
         directories,
         lives: 0,
+        has_lost: false,
         offsets_ms: vec![0; BROKERS.len()],
         faults: Vec::new(),
         began: Instant::now(),
@@ -398,16 +381,7 @@ async fn play(plan: Plan, mut random: Random, root: PathBuf) -> Outcome {
     if world.plan.is_rough {
         world.rough();
     }
-    let mut clients = Vec::new();
-    for client in 0..world.plan.creators {
-        clients.push(tokio::spawn(Arc::clone(&scene).creator(client)));
-    }
-    for client in 0..world.plan.workers {
-        clients.push(tokio::spawn(Arc::clone(&scene).worker(client)));
-    }
-    for client in 0..world.plan.registers {
-        clients.push(tokio::spawn(Arc::clone(&scene).register(client)));
-    }
+    let clients = world.clients();
     let faults_end = Instant::now() + Duration::from_millis(world.plan.length_ms);
     while Instant::now() < faults_end {
         let (least, most) = world.plan.pause_ms;
@@ -422,27 +396,7 @@ async fn play(plan: Plan, mut random: Random, root: PathBuf) -> Outcome {
     // From here on the cluster has no excuse.
     scene.ledger().slowest_ms = 0;
     scene.stop();
-    let all = futures::future::join_all(clients);
-    tokio::pin!(all);
-    let deadline = Instant::now() + RECOVERY;
-    loop {
-        tokio::select! {
-            ended = &mut all => {
-                for client in ended {
-                    client.expect("a client does not fail");
-                }
-                break;
-            }
-            () = sleep(Duration::from_millis(100)) => world.revive(),
-        }
-        if Instant::now() > deadline {
-            let open = scene.ledger().open();
-            let waits =
-                format!("requests wait for more than {RECOVERY:?} after the last fault; open: {open:?}");
-            scene.ledger().violated(waits);
-            break;
-        }
-    }
+    world.settle(clients).await;
     if scene.ledger().violations.is_empty()
         && let Err(reason) = world.agree().await
     {
@@ -456,11 +410,47 @@ async fn play(plan: Plan, mut random: Random, root: PathBuf) -> Outcome {
 }
 
 impl World {
-    fn outcome(self) -> Outcome {
+    /// Clients at work, until they are told to stop.
+    fn clients(&self) -> Vec<JoinHandle<()>> {
+        let plan = &self.plan;
+        let scene = || Arc::clone(&self.scene);
+        let creators = (0..plan.creators).map(|client| tokio::spawn(scene().creator(client)));
+        let workers = (0..plan.workers).map(|client| tokio::spawn(scene().worker(client)));
+        let registers = (0..plan.registers).map(|client| tokio::spawn(scene().register(client)));
+        creators.chain(workers).chain(registers).collect()
+    }
+
+    /// All clients get their answers.
+    async fn settle(&mut self, clients: Vec<JoinHandle<()>>) {
+        let scene = Arc::clone(&self.scene);
+        let all = futures::future::join_all(clients);
+        tokio::pin!(all);
+        let deadline = Instant::now() + RECOVERY;
+        loop {
+            tokio::select! {
+                ended = &mut all => {
+                    for client in ended {
+                        client.expect("a client does not fail");
+                    }
+                    return;
+                }
+                () = sleep(Duration::from_millis(100)) => self.revive(),
+            }
+            if Instant::now() > deadline {
+                let open = scene.ledger().open();
+                let waits =
+                    format!("requests wait for more than {RECOVERY:?} after the last fault; open: {open:?}");
+                scene.ledger().violated(waits);
+                return;
+            }
+        }
+    }
+
+    fn outcome(self) -> RunOutcome {
         let (turns, trace) = scheduler::trace();
         let virtual_ms = self.began.elapsed().as_millis() as u64;
         let mut ledger = self.scene.ledger();
-        Outcome {
+        RunOutcome {
             violations: std::mem::take(&mut ledger.violations),
             faults: self.faults,
             answers: ledger.answers,
@@ -473,7 +463,7 @@ impl World {
     }
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The run as text, for a person.
     pub fn describe(&self, plan: &Plan) -> String {
         let mut text = format!("{plan:#?}\n");

@@ -147,8 +147,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     };
     slot.set(node.operations());
     if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
-        let may_sweep = node.sweeps();
-        background.spawn(history::keep(config, storage, cleaner, may_sweep, management_stop.clone()));
+        background.spawn(history::keep(config, storage, cleaner, node.sweeps(), management_stop.clone()));
     }
 
     let broker = node.broker();

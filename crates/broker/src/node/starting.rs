@@ -40,17 +40,13 @@ impl Node {
         replica: Option<Replica>,
     ) -> Result<Arc<Self>, StartError> {
         if let Some(replica) = &replica {
-            let identity = Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?;
-            admission::readmit(&options, &identity, replica).await?;
+            admission::readmit(&options, replica).await?;
         }
         let (identity, engine) = open(&options).await?;
         let (links, replica) = enter(&options, &identity, replica).await?;
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let local = links.as_ref().map(|links| local_positions(&options, links)).transpose()?.map(Arc::new);
-        let exports = exports(&options, &engine, local.as_deref())?;
-        if let Some((exports, links)) = exports.as_ref().zip(links.as_ref()) {
-            shared_exports::fetch_with(exports, links);
-        }
+        let exports = exports(&options, &engine, local.as_deref(), links.as_ref())?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let clock = links.as_ref().map(|links| Arc::clone(&links.clock));
         let owner = (replica, identity.life);
@@ -82,10 +78,7 @@ impl Node {
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.measure(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
-        let router = links.map(|links| {
-            links.groups.insert(group_id, replica.number(), group.clone());
-            Router::new(group.clone(), links, Arc::clone(&shared), shutdown.clone())
-        });
+        let router = links.map(|links| Router::new(&group, replica, links, &shared, &shutdown));
         let node = Arc::new(Self {
             flow_control: FlowControl::new(options.flow_control.clone()),
             write_limit,
@@ -190,6 +183,7 @@ fn exports(
     options: &Options,
     engine: &Engine,
     local: Option<&LocalPositions>,
+    links: Option<&Arc<Links>>,
 ) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
     for Configured { exporter, is_shared } in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
@@ -204,6 +198,9 @@ fn exports(
     }
     let directory = export::Options::spill_directory(&options.data_dir, FIRST_PARTITION);
     let hub = Hub::open(options.export.stream.clone(), &directory, FIRST_PARTITION, exporters)?;
+    if let Some(links) = links {
+        shared_exports::fetch_with(&hub, links);
+    }
     Ok(Some(Arc::new(hub)))
 }
 

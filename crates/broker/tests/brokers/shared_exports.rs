@@ -1,8 +1,7 @@
 //! An exporter with a target of all brokers: the leader feeds it, without a gap and in order.
 
-use std::sync::Mutex;
-
 use export::{ExportError, Exporter, Factory, Flush};
+use parking_lot::Mutex;
 use protocol::Record;
 
 use super::*;
@@ -17,7 +16,7 @@ struct Target {
 
 impl Target {
     fn last(&self) -> u64 {
-        self.stored.lock().unwrap().last().copied().unwrap_or(0)
+        self.stored.lock().last().copied().unwrap_or(0)
     }
 }
 
@@ -53,7 +52,7 @@ impl Exporter for ToTarget {
         if self.target.is_down.load(Ordering::Relaxed) {
             return Err(ExportError::Target("it is down".to_owned()));
         }
-        let mut stored = self.target.stored.lock().unwrap();
+        let mut stored = self.target.stored.lock();
         // Fenced: a broker that led before does not write over the one that leads.
         if stored.last().copied().unwrap_or(0) != self.last {
             return Err(ExportError::Target("another broker has written".to_owned()));
@@ -81,7 +80,7 @@ impl Exporter for ToAll {
     }
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
-        self.0.0.lock().unwrap().extend(records.iter().map(|record| record.position));
+        self.0.0.lock().extend(records.iter().map(|record| record.position));
         self.1 = records.last().map_or(self.1, |record| record.position);
         Ok(())
     }
@@ -151,8 +150,8 @@ async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
     assert_eq!(to_it, follower);
     created(&cluster.node(other)).await;
     target.is_down.store(false, Ordering::Relaxed);
-    let everything = || all.0.lock().unwrap().clone();
-    cluster.until("the target has all", |_| *target.stored.lock().unwrap() == everything()).await;
+    let everything = || all.0.lock().clone();
+    cluster.until("the target has all", |_| *target.stored.lock() == everything()).await;
 
     // The leader is lost at any moment.
     for _ in 0..3 {
@@ -166,6 +165,6 @@ async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
         created(&cluster.node(survivor)).await;
         cluster.start_again(leader).await;
     }
-    cluster.until("the target has all", |_| *target.stored.lock().unwrap() == everything()).await;
+    cluster.until("the target has all", |_| *target.stored.lock() == everything()).await;
     cluster.stop().await;
 }

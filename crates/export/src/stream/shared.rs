@@ -21,8 +21,8 @@ pub struct RecordsAfter {
 const ENCODED_BYTES: usize = 1 << 20;
 
 impl RecordsAfter {
-    /// The position in big-endian order, and as many of the records as fit, in CBOR. With fewer records, the position is
-    /// that of the last.
+    /// The position in big-endian order, and as many of the records as fit, in CBOR. If they do not all fit, the
+    /// position is that of the last that does.
     pub fn encode(&self) -> Vec<u8> {
         let mut encoded = vec![0; 8];
         let mut upto = self.upto;

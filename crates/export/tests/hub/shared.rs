@@ -1,7 +1,5 @@
 //! Exporters whose target is that of all replicas.
 
-use std::sync::Mutex as StdMutex;
-
 use export::RecordsAfter;
 
 use super::*;
@@ -63,11 +61,11 @@ fn what_a_snapshot_has_left_out_comes_from_another_replica() {
     drop(received);
     // It knows after a restart, too.
     let (lacking, _, received) = replica(directories[1].path(), 2);
-    let asked = Arc::new(StdMutex::new(Vec::new()));
+    let asked = Arc::new(Mutex::new(Vec::new()));
     let (noted, whole) = (Arc::clone(&asked), Arc::new(whole));
     let other = Arc::clone(&whole);
     lacking.fetch_with(move |after, upto| {
-        let mut asked = noted.lock().unwrap();
+        let mut asked = noted.lock();
         asked.push((after, upto));
         // The first time nobody is there.
         if asked.len() == 1 { Err("away".to_owned()) } else { other.records_after(after, upto) }
@@ -75,7 +73,7 @@ fn what_a_snapshot_has_left_out_comes_from_another_replica() {
     lacking.append(records([20, 21]));
     lacking.lead(true);
     assert_eq!(receive(&received, 8), [3, 4, 5, 6, 7, 8, 20, 21]);
-    assert_eq!(asked.lock().unwrap()[..2], [(2, 15), (2, 15)]);
+    assert_eq!(asked.lock()[..2], [(2, 15), (2, 15)]);
     assert!(lacking.records_after(2, 15).unwrap_err().contains("lacks records"), "it has gone on");
     // One who asks for what is acknowledged is told so.
     whole.acknowledged_elsewhere("a", 20);

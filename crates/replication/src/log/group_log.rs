@@ -6,7 +6,7 @@
 //! next append does that.
 
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
 use std::ops::{Bound, RangeBounds};
@@ -17,6 +17,7 @@ use openraft::{LogState, OptionalSend, RaftLogReader};
 use planted::Bug;
 use tokio::sync::oneshot;
 
+use super::cache::{Cache, cost};
 use super::size::LogSize;
 use super::writer::{Change, Done, LogEngine, WriterRequest};
 use super::{LogError, LogStore};
@@ -39,8 +40,6 @@ const MEMBERSHIP: u8 = b'm';
 const READ_AHEAD_BYTES: usize = 4 << 20;
 /// Entries looked at to estimate the size of all.
 const SAMPLES: u64 = 32;
-/// Bytes of an entry in memory beside its payload, for the cache's account.
-const ENTRY_OVERHEAD_BYTES: usize = 128;
 
 pub(crate) struct GroupLog {
     group: u64,
@@ -64,63 +63,6 @@ struct State {
     memberships: BTreeMap<u64, StoredMembership>,
     cache: Cache,
     size: LogSize,
-}
-
-/// The newest entries, without gaps, up to the last one.
-#[derive(Default)]
-struct Cache {
-    entries: VecDeque<Entry>,
-    bytes: usize,
-    /// Entries up to here are applied and may leave.
-    released: u64,
-}
-
-impl Cache {
-    fn first(&self) -> Option<u64> {
-        self.entries.front().map(|entry| entry.log_id.index)
-    }
-
-    fn push(&mut self, entry: Entry) {
-        self.bytes += cost(&entry);
-        self.entries.push_back(entry);
-    }
-
-    fn truncate(&mut self, since: u64) {
-        while let Some(entry) = self.entries.pop_back_if(|entry| entry.log_id.index >= since) {
-            self.bytes -= cost(&entry);
-        }
-    }
-
-    /// Lets go of what only the apply path needed, and of the oldest applied entries beyond the limit.
-    fn release(&mut self, upto: u64, limit_bytes: usize) {
-        let Some(first) = self.first() else {
-            self.released = self.released.max(upto);
-            return;
-        };
-        for index in self.released.saturating_add(1).max(first)..=upto {
-            let Some(entry) = self.entries.get_mut((index - first) as usize) else { break };
-            if let EntryPayload::Normal(proposal) = &mut entry.payload {
-                proposal.payload.decoded = None;
-                proposal.completion = None;
-            }
-        }
-        self.released = self.released.max(upto);
-        while self.bytes > limit_bytes {
-            let released = self.released;
-            let Some(entry) = self.entries.pop_front_if(|entry| entry.log_id.index <= released) else {
-                break;
-            };
-            self.bytes -= cost(&entry);
-        }
-    }
-}
-
-fn cost(entry: &Entry) -> usize {
-    let payload = match &entry.payload {
-        EntryPayload::Normal(proposal) => proposal.payload.bytes.len(),
-        EntryPayload::Blank | EntryPayload::Membership(_) => 0,
-    };
-    payload + ENTRY_OVERHEAD_BYTES
 }
 
 impl GroupLog {

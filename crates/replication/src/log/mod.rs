@@ -7,6 +7,7 @@
 //! The rest of the crate knows only openraft's storage trait and the few methods here; raft-engine can be exchanged
 //! behind them.
 
+mod cache;
 mod disk;
 mod group_log;
 mod options;

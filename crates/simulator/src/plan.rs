@@ -1,0 +1,71 @@
+//! The plan of a run: which faults are likely, and who makes requests.
+
+use crate::random::Random;
+
+/// Chances of faults, as a seed expands to.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Time of faults, milliseconds.
+    pub length_ms: u64,
+    /// Time between two faults, from and to, milliseconds.
+    pub pause_ms: (u64, u64),
+    pub kills: u64,
+    pub power_losses: u64,
+    pub hold_ups: u64,
+    pub cuts: u64,
+    pub one_way_cuts: u64,
+    pub breaks: u64,
+    pub slow_syncs: u64,
+    pub failing_syncs: u64,
+    pub full_disks: u64,
+    pub clocks: u64,
+    pub lost_directories: u64,
+    pub hand_overs: u64,
+    /// A network that delays and breaks all the time.
+    pub is_rough: bool,
+    pub creators: u64,
+    pub workers: u64,
+    pub registers: u64,
+    /// Threads of each broker's runtime.
+    pub runtime_threads: usize,
+    pub flush_interval_ms: u64,
+    pub log_kept_bytes: u64,
+}
+
+impl Plan {
+    /// The plan of a seed: each kind of fault is likely, rare or not there.
+    pub fn new(random: &mut Random) -> Self {
+        let mut chance = || *random.pick(&[0, 0, 1, 3]);
+        let mut plan = Self {
+            length_ms: 6_000,
+            pause_ms: (100, 1_500),
+            kills: 1 + chance(),
+            power_losses: chance(),
+            hold_ups: chance(),
+            cuts: chance(),
+            one_way_cuts: chance(),
+            breaks: chance(),
+            slow_syncs: chance(),
+            failing_syncs: chance(),
+            full_disks: chance(),
+            clocks: chance(),
+            lost_directories: chance(),
+            hand_overs: chance(),
+            is_rough: false,
+            creators: 2,
+            workers: 2,
+            registers: 1,
+            runtime_threads: 1,
+            flush_interval_ms: 500,
+            log_kept_bytes: 1 << 20,
+        };
+        plan.is_rough = random.one_in(4);
+        plan.creators = random.between(1, 4);
+        plan.workers = random.between(1, 3);
+        plan.registers = random.between(1, 3);
+        plan.runtime_threads = if random.one_in(4) { 2 } else { 1 };
+        plan.flush_interval_ms = *random.pick(&[50, 300, 2_000]);
+        plan.log_kept_bytes = *random.pick(&[1, 4 << 10, 64 << 10, 1 << 20]);
+        plan
+    }
+}
