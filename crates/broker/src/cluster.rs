@@ -20,6 +20,7 @@ use crate::bootstrap::Vote;
 use crate::cluster_clock::ClusterClock;
 use crate::cluster_pause::{PAUSE, PauseOrder, obey};
 use crate::cluster_status::status;
+use crate::comparison::{self, COMPARE, DIGEST, HASH, HASH_DIFFERS, HASH_WANTED};
 use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
@@ -306,6 +307,10 @@ impl PeerService for BrokerService {
                 let node = self.node();
                 request.advance(1);
                 Box::pin(async move { tell_shown(&*node?, request).await })
+            }
+            Some(&(COMPARE | HASH_WANTED | HASH | HASH_DIFFERS | DIGEST)) => {
+                let node = self.node();
+                Box::pin(async move { comparison::answer(&*node?, request).await })
             }
             Some(&PAUSE) => {
                 let node = self.node();

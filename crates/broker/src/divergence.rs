@@ -1,6 +1,7 @@
 //! Replicas that differ: each compares digests of its state with those that the leader puts into its batches.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::Engine;
@@ -20,7 +21,39 @@ fn form() -> u64 {
 
 /// Digests of the state after recent entries.
 #[derive(Default)]
-pub(crate) struct Digests(Mutex<Recent>, AtomicBool);
+pub(crate) struct Digests(Mutex<Recent>, AtomicBool, OnceLock<Ask>);
+
+type Ask = Box<dyn Fn(u64, u64, u64) -> Verdict + Send + Sync>;
+
+/// The judgement of the others about a replica that differs from the leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The majority has the digest of this replica.
+    Right,
+    /// It has that of the leader.
+    Wrong,
+    /// Neither has a majority among those that tell.
+    Open,
+}
+
+impl Verdict {
+    /// The verdict of so many replicas, this one and the leader included.
+    pub fn of(replicas: usize, own: u64, of_leader: u64, digests: &[u64]) -> Self {
+        let has_majority = |digest: u64| digests.iter().filter(|of| **of == digest).count() * 2 > replicas;
+        match (has_majority(own), has_majority(of_leader)) {
+            (true, _) => Self::Right,
+            (_, true) => Self::Wrong,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// A difference from the leader.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    pub reason: String,
+    pub verdict: Verdict,
+}
 
 #[derive(Default)]
 struct Recent {
@@ -46,29 +79,43 @@ impl Digests {
         recent.with_rows.take().or_else(|| recent.kept.back().copied())
     }
 
-    /// Compares a digest of the leader with that of this replica, if it still has one. An error is final: this
-    /// replica must apply nothing more, so that its files show the difference.
-    pub fn compare(&self, digest: Option<BatchDigest>) -> Result<(), String> {
-        let mut recent = self.0.lock();
+    /// Compares a digest of the leader with that of this replica, if it still has one. The others decide who is right.
+    /// An error is final: this replica must apply nothing more, so that its files show the difference.
+    pub fn compare(&self, digest: Option<BatchDigest>) -> Result<(), Difference> {
+        let recent = self.0.lock();
         if let Some(reason) = &recent.difference {
-            return Err(reason.clone());
+            return Err(Difference { reason: reason.clone(), verdict: Verdict::Open });
         }
         let Some(digest) = digest.filter(|digest| digest.form == form()) else { return Ok(()) };
-        let Ok(place) = recent.kept.binary_search_by_key(&digest.index, |own| own.index) else {
-            return Ok(());
-        };
-        let own = recent.kept[place].value;
-        if own == digest.value {
+        let Some(own) = recent.at(digest.index).filter(|own| *own != digest.value) else { return Ok(()) };
+        drop(recent);
+        let verdict = self.2.get().map_or(Verdict::Open, |ask| ask(digest.index, own, digest.value));
+        if verdict == Verdict::Right {
             return Ok(());
         }
         let reason = format!(
             "the state of this replica differs from the leader's at log index {}: digest {own:016x}, not {:016x}",
             digest.index, digest.value
         );
-        recent.difference = Some(reason.clone());
-        drop(recent);
-        diverged(&reason);
-        Err(reason)
+        self.set_difference(&reason);
+        Err(Difference { reason, verdict })
+    }
+
+    /// The digest of this replica after an entry, if it still has it.
+    pub fn at(&self, index: u64) -> Option<u64> {
+        self.0.lock().at(index)
+    }
+
+    /// Tells how the others are asked who is right: with the index of the entry, the digest of this replica and that of
+    /// the leader. It may block.
+    pub fn ask_with(&self, ask: impl Fn(u64, u64, u64) -> Verdict + Send + Sync + 'static) {
+        assert!(self.2.set(Box::new(ask)).is_ok(), "there is one way to the others");
+    }
+
+    /// A comparison of whole states has found a difference: the next entry is not applied.
+    pub fn set_difference(&self, reason: &str) {
+        self.0.lock().difference.get_or_insert_with(|| reason.to_owned());
+        diverged(reason);
     }
 
     /// Another state took the place of the one that the digests are of.
@@ -93,6 +140,11 @@ impl Digests {
 }
 
 impl Recent {
+    fn at(&self, index: u64) -> Option<u64> {
+        let place = self.kept.binary_search_by_key(&index, |own| own.index).ok()?;
+        Some(self.kept[place].value)
+    }
+
     fn push(&mut self, digest: BatchDigest, with_rows: bool) {
         debug_assert!(self.kept.back().is_none_or(|last| last.index < digest.index), "indexes only grow");
         if self.kept.len() == DIGESTS_KEPT {
@@ -112,4 +164,19 @@ fn diverged(reason: &str) {
         reason,
         "this replica differs; it stops, and its files are left as they are"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_majority_of_all_replicas_decides() {
+        let of = |replicas, digests: &[u64]| Verdict::of(replicas, 1, 2, digests);
+        assert_eq!(of(3, &[1, 2, 1]), Verdict::Right);
+        assert_eq!(of(3, &[1, 2, 2]), Verdict::Wrong);
+        assert_eq!(of(3, &[1, 2]), Verdict::Open, "the third does not tell");
+        assert_eq!(of(3, &[1, 2, 3]), Verdict::Open);
+        assert_eq!(of(5, &[1, 2, 2, 1]), Verdict::Open);
+    }
 }

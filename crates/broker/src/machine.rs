@@ -17,14 +17,15 @@ use planted::Bug;
 use protocol::{Batch, BatchDigest, FIRST_PARTITION};
 use replication::{ApplyError, Payload, SnapshotCheck, SnapshotError, SnapshotSource, StateMachine};
 use state::StateError;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::answers::{LateAnswers, Waiter};
 use crate::apply_watch::ApplyWatch;
 use crate::bootstrap::give_up;
 use crate::clock::{Due, EngineClock};
+use crate::comparison::{self, StateHash, WantedHash};
 use crate::demand::{Delivered, DemandRegistry};
-use crate::divergence::Digests;
+use crate::divergence::{Difference, Digests, Verdict};
 use crate::entered::Entered;
 use crate::exporting::{self, LocalPositions};
 use crate::flusher::Flusher;
@@ -96,6 +97,8 @@ pub(crate) struct PartitionState {
     pub overlay_full: AtomicBool,
     /// Of the state after recent entries, and whether they differ from the leader's.
     pub digests: Digests,
+    /// A hash of the whole state that another broker waits for.
+    pub wanted_hash: WantedHash,
     /// Where records go; `None` if there are no exporters, and no records.
     pub exports: Option<Arc<Hub>>,
     /// Positions of exporters, if this broker has copies of their targets.
@@ -199,10 +202,11 @@ impl PartitionMachine {
         Self { watch, set_aside, ..self.at(StatePlace::of(options)) }
     }
 
-    /// Compares the state with that of the leader. A replica that differs is given up.
+    /// Compares the state with that of the leader. A replica that differs from the majority is given up.
     fn compare(&self, digest: Option<BatchDigest>) -> Result<(), ApplyError> {
-        let Err(reason) = self.shared.digests.compare(digest) else { return Ok(()) };
-        if let Some(place) = &self.place
+        let Err(Difference { reason, verdict }) = self.shared.digests.compare(digest) else { return Ok(()) };
+        if verdict == Verdict::Wrong
+            && let Some(place) = &self.place
             && let Err(error) = give_up(&place.data_dir)
         {
             tracing::error!(%error, "the replica that differs cannot be given up");
@@ -324,6 +328,28 @@ impl PartitionMachine {
         Ok(())
     }
 
+    /// Writes the state after an entry to disk, and has it hashed in the background.
+    fn hash(
+        &mut self,
+        index: u64,
+        answer: oneshot::Sender<Result<StateHash, String>>,
+    ) -> Result<(), ApplyError> {
+        if self.flushing
+            && let Some(outcome) = self.flusher.wait()
+        {
+            self.flush_ended(outcome)?;
+        }
+        self.shared.flush_now.store(true, Ordering::Release);
+        self.flush(index)?;
+        if self.durable == index {
+            comparison::hash(self.engine.lock().tables().snapshot().map_err(ApplyError::new)?, answer);
+        } else {
+            // Nobody may wait for it any more.
+            let _ = answer.send(Err("its state cannot be written to disk".to_owned()));
+        }
+        Ok(())
+    }
+
     fn flush_ended(&mut self, outcome: crate::flusher::Outcome) -> Result<(), ApplyError> {
         self.flushing = false;
         match outcome {
@@ -402,7 +428,7 @@ impl StateMachine for PartitionMachine {
         let is_late = |batch: &Batch| batch.origin.is_some_and(|origin| origin.term != term);
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let proposed = proposed.filter(|proposed| !is_late(&proposed.batch));
-        let mut waited = None;
+        let (mut waited, mut wanted_hash) = (None, None);
         let mut effects = Effects::default();
         let mut engine = self.engine.lock();
         let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
@@ -429,6 +455,7 @@ impl StateMachine for PartitionMachine {
                 batch.demand.clear();
             }
             waited = self.shared.entered.take(&batch, term);
+            wanted_hash = self.shared.wanted_hash.after(batch.origin);
             if planted::has(Bug::Diverges) && waited.is_none() && index.is_multiple_of(50) {
                 batch.commands.clear();
             }
@@ -457,7 +484,8 @@ impl StateMachine for PartitionMachine {
             let _ = applied.send(index);
         }
         self.shared.entered.has_applied(term);
-        self.flush(index)
+        self.flush(index)?;
+        wanted_hash.map_or(Ok(()), |answer| self.hash(index, answer))
     }
 
     fn durable_index(&self) -> u64 {

@@ -18,6 +18,7 @@ use crate::answers::LateAnswers;
 use crate::bootstrap::{BootstrapError, give_up};
 use crate::clock::Due;
 use crate::cluster_clock::ClusterClock;
+use crate::comparison::WantedHash;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
 use crate::divergence::Digests;
@@ -177,6 +178,7 @@ pub(crate) fn partition_state(
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
         digests: Digests::default(),
+        wanted_hash: WantedHash::default(),
         exports,
         local_positions,
     }

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Fate, Links};
+use crate::comparison;
 use crate::machine::{PartitionState, Proposed};
 use crate::replica_number::ReplicaNumber;
 
@@ -59,6 +60,7 @@ impl Router {
         shared: &Arc<PartitionState>,
         stop: &CancellationToken,
     ) -> Arc<Self> {
+        comparison::judge_with(&shared.digests, &links);
         links.groups.insert(u64::from(FIRST_PARTITION), replica.number(), group.clone());
         let (reads, waiting) = mpsc::channel(READ_QUEUE);
         let router = Arc::new(Self { group: group.clone(), links, shared: Arc::clone(shared), reads });

@@ -21,7 +21,7 @@ use planted::Bug;
 use redb::{
     ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, WriteTransaction,
 };
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 use crate::{
     Options, StateError, Store,
@@ -77,6 +77,37 @@ impl Snapshot {
             }
             Failure::State(error) => error,
         })
+    }
+
+    /// A hash of all rows as they are on disk, equal for equal rows. Reads everything.
+    pub fn hash(&self) -> Result<u64, StateError> {
+        let failed = |source: redb::Error| StateError::Database {
+            path: self.path.clone(),
+            action: "read",
+            source: Box::new(source),
+        };
+        guarded(|| self.hash_all()).map_err(failed)
+    }
+
+    fn hash_all(&self) -> Result<u64, redb::Error> {
+        let mut hasher = Xxh3::new();
+        for number in table_numbers_in(&self.transaction)? {
+            let table = self.transaction.open_table(definition(&table_name(number)))?;
+            // A table without rows is as good as none.
+            if table.is_empty()? {
+                continue;
+            }
+            hasher.update(&number.to_le_bytes());
+            hasher.update(&table.len()?.to_le_bytes());
+            for row in table.iter()? {
+                let (key, value) = row?;
+                for part in [key.value(), value.value()] {
+                    hasher.update(&(part.len() as u64).to_le_bytes());
+                    hasher.update(part);
+                }
+            }
+        }
+        Ok(hasher.digest())
     }
 
     fn write_all(&self, out: impl Write) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
     BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
-    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaStatus, Slot,
+    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot, StateComparison,
 };
 use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
@@ -231,6 +231,26 @@ impl Operations for Node {
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
         async move { self.0.hand_over(to).await.map_err(failed) }.boxed()
+    }
+
+    fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
+        async move {
+            let compared = self.0.compare_states().await.map_err(OperationError::Failed)?;
+            let replica = |(broker, found): (&u32, &Result<broker::StateHash, String>)| {
+                let state = ReplicaState {
+                    index: found.as_ref().ok().map(|found| found.index),
+                    hash: found.as_ref().ok().map(|found| format!("{:016x}", found.hash)),
+                    failure: found.as_ref().err().cloned(),
+                    differs: compared.differing.contains(broker),
+                };
+                (*broker, state)
+            };
+            let replicas: BTreeMap<u32, ReplicaState> = compared.hashes.iter().map(replica).collect();
+            let first = replicas.values().next().and_then(|state| state.hash.clone());
+            let equal = first.is_some() && replicas.values().all(|state| state.hash == first);
+            Ok(StateComparison { equal, replicas })
+        }
+        .boxed()
     }
 
     fn banned_instances(

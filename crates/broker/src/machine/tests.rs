@@ -91,6 +91,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),
+        wanted_hash: crate::comparison::WantedHash::default(),
         digests: Digests::default(),
         exports: None,
         local_positions: None,

@@ -54,7 +54,7 @@ pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
 pub use operations::{
     BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
-    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaStatus, Slot,
+    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot, StateComparison,
 };
 use problem::{Problem, json_answer};
 pub use profile::Renderer;

@@ -66,6 +66,9 @@ pub trait Operations: Send + Sync + 'static {
     /// Hands the partition to a broker, or to any other; resolves with the one that leads then.
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>>;
 
+    /// Compares the states of all replicas of the partition; by broker the hash of its state, or why there is none.
+    fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>>;
+
     /// Process instances that the engine failed on, from the one after this key on, so many at the most.
     fn banned_instances(
         &self,
@@ -139,6 +142,33 @@ pub enum ComponentState {
     Unhealthy,
     /// Only a restart helps: the broker is not alive.
     Dead,
+}
+
+/// The states of the replicas of a partition after one entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateComparison {
+    /// Whether all replicas have told a hash, and all are the same.
+    pub equal: bool,
+    /// By the numbers of brokers.
+    pub replicas: BTreeMap<u32, ReplicaState>,
+}
+
+/// The state of one replica.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplicaState {
+    /// Index of the entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u64>,
+    /// Hash of all rows, sixteen hexadecimal digits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Whether it is not that of the majority: the replica is given up then.
+    pub differs: bool,
 }
 
 /// How far a partition is.

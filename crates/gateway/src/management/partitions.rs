@@ -21,12 +21,15 @@ pub(super) async fn cluster(State(slot): State<Slot>) -> Result<Response, Proble
     serialized(running(&slot)?.cluster())
 }
 
-/// `POST /actuator/partitions/{action}`: does it and answers as [`list`].
+/// `POST /actuator/partitions/{action}`: does it and answers as [`list`]; `compareStates` answers with what it found.
 pub(super) async fn change(
     State(slot): State<Slot>,
     Path(action): Path<String>,
 ) -> Result<Response, Problem> {
     let broker = running(&slot)?;
+    if action == "compareStates" {
+        return serialized(BTreeMap::from([(FIRST_PARTITION, broker.compare_states().await?)]));
+    }
     match &*action {
         "takeSnapshot" => broker.write_state().await?,
         "pauseProcessing" => broker.pause_processing().await?,
@@ -41,7 +44,7 @@ pub(super) async fn change(
         other => {
             let detail = format!(
                 "Expected takeSnapshot, pauseProcessing, resumeProcessing, pauseExporting, softPauseExporting, \
-                 resumeExporting or prepareUpgrade, but found '{other}'"
+                 resumeExporting, prepareUpgrade or compareStates, but found '{other}'"
             );
             return Err(Problem::new(StatusCode::NOT_FOUND, detail));
         }

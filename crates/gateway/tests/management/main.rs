@@ -13,7 +13,7 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
     BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, Gate, Loggers, Management,
     MemberStatus, Metrics, OperationError, Operations, ParkedRecord, PartitionStatus, Renderer, Replayed,
-    ReplicaStatus, Slot,
+    ReplicaState, ReplicaStatus, Slot, StateComparison,
 };
 use protocol::Clock;
 use serde_json::{Value, json};
@@ -148,6 +148,18 @@ impl Operations for FakeBroker {
         let replica = ReplicaStatus { id: 1, state: "ACTIVE", role: None, health: None };
         let member = MemberStatus { id: 2, state: "ACTIVE", reachable: false, partitions: vec![replica] };
         ClusterStatus { cluster_id: "c".to_owned(), brokers: vec![member] }
+    }
+
+    fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
+        let of = |index, hash: Option<&str>, failure: Option<&str>, differs| ReplicaState {
+            index,
+            hash: hash.map(str::to_owned),
+            failure: failure.map(str::to_owned),
+            differs,
+        };
+        let replicas =
+            [(0, of(Some(7), Some("0a"), None, true)), (1, of(None, None, Some("no answer"), false))];
+        ready(Ok(StateComparison { equal: false, replicas: replicas.into() })).boxed()
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {

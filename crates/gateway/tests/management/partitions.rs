@@ -48,3 +48,13 @@ async fn partitions_are_paused_resumed_and_written_to_disk() {
     assert!(broker.pauses.lock().is_empty());
     server.stop().await;
 }
+
+#[tokio::test]
+async fn states_are_compared() {
+    let (server, _) = Server::running().await;
+    let expected = serde_json::json!({"1": {"equal": false, "replicas": {
+        "0": {"index": 7, "hash": "0a", "differs": true},
+        "1": {"failure": "no answer", "differs": false},
+    }}});
+    assert_eq!(server.json("POST", "/actuator/partitions/compareStates", "").await, (200, expected));
+}
