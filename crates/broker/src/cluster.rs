@@ -18,6 +18,7 @@ use transport::{
 use crate::admission::{ADMIT, admit};
 use crate::bootstrap::Vote;
 use crate::cluster_clock::ClusterClock;
+use crate::cluster_exporting::{self, EXPORT_ORDER, ExportOrders};
 use crate::cluster_pause::{PAUSE, PauseOrder, obey};
 use crate::cluster_status::status;
 use crate::comparison::{self, COMPARE, DIGEST, HASH, HASH_DIFFERS, HASH_WANTED};
@@ -72,6 +73,7 @@ pub(crate) struct Links {
     brokers: BTreeMap<u32, String>,
     pub statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
     pub clock: Arc<ClusterClock>,
+    pub export_orders: ExportOrders,
     pub shown: ShownQuestion,
     /// Held while the members of the group are changed.
     pub changing_members: tokio::sync::Mutex<()>,
@@ -117,16 +119,20 @@ impl Replica {
 }
 
 impl Links {
-    /// Listens to the other brokers and connects to them. `scratch` holds snapshots under way.
+    /// Listens to the other brokers and connects to them. In the data directory, `snapshots` holds snapshots under way,
+    /// and `export` orders to exporters.
     pub fn open(
         replica: Replica,
         identity: &Identity,
         vote: &Arc<Vote>,
-        scratch: &Path,
+        data_dir: &Path,
         options: &PeerOptions,
     ) -> std::io::Result<Self> {
+        let (scratch, export) = (&data_dir.join("snapshots"), &data_dir.join("export"));
         std::fs::create_dir_all(scratch)?;
+        std::fs::create_dir_all(export)?;
         clear(scratch)?;
+        let export_orders = ExportOrders::open(export)?;
         let peers = replica.peers(identity, options);
         let (served_options, identity) = (replica.transport(options), as_told(identity));
         let groups = ReplicaGroups::new(scratch.to_owned());
@@ -155,6 +161,7 @@ impl Links {
             brokers,
             statuses,
             clock: Arc::default(),
+            export_orders,
             shown: ShownQuestion::default(),
             changing_members: tokio::sync::Mutex::default(),
             pause,
@@ -311,6 +318,11 @@ impl PeerService for BrokerService {
             Some(&(COMPARE | HASH_WANTED | HASH | HASH_DIFFERS | DIGEST)) => {
                 let node = self.node();
                 Box::pin(async move { comparison::answer(&*node?, request).await })
+            }
+            Some(&EXPORT_ORDER) => {
+                let node = self.node();
+                request.advance(1);
+                Box::pin(async move { cluster_exporting::obey(&*node?, &request).await })
             }
             Some(&PAUSE) => {
                 let node = self.node();

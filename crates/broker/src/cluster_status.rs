@@ -13,6 +13,7 @@ use transport::Lane;
 use crate::admission;
 use crate::cluster::{Links, STATUS};
 use crate::cluster_clock::ClockSample;
+use crate::cluster_exporting::ExportOrder;
 use crate::cluster_pause::PauseOrder;
 use crate::node::Node;
 
@@ -30,6 +31,8 @@ struct Status {
     healthy: bool,
     #[serde(default)]
     pause: PauseOrder,
+    #[serde(default)]
+    exporting: ExportOrder,
     /// Time of its clock.
     #[serde(default)]
     clock_ms: Option<i64>,
@@ -39,6 +42,7 @@ struct Status {
 struct Told {
     broker: BrokerInfo,
     pause: PauseOrder,
+    exporting: ExportOrder,
     clock: Option<ClockSample>,
 }
 
@@ -47,8 +51,10 @@ pub(crate) fn status(node: &Node) -> Result<Bytes, String> {
     let (host, port) = (node.options().advertised_host.clone(), node.options().advertised_port);
     let (leader, healthy) = (node.leads(), node.health().partition.is_ok());
     let pause = node.router.as_ref().map(|router| *router.links.pause.lock()).unwrap_or_default();
+    let orders = node.router.as_ref().map(|router| router.links.export_orders.in_force());
+    let exporting = orders.unwrap_or_default();
     let clock_ms = Some(node.options().wall_clock.now_ms());
-    let status = Status { host, port, leader, healthy, pause, clock_ms };
+    let status = Status { host, port, leader, healthy, pause, exporting, clock_ms };
     serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
 }
 
@@ -71,6 +77,7 @@ impl Links {
             let told: Vec<_> = futures::future::join_all(asked).await.into_iter().flatten().collect();
             let Some(node) = self.node.get().and_then(Weak::upgrade) else { continue };
             self.note_pauses(&node, &told);
+            self.follow_export_orders(&node, &told).await;
             self.compare_clocks(&node, &told).await;
             if let Some(router) = node.router.as_ref().filter(|_| node.leads()) {
                 tokio::spawn(admission::exchange(Arc::clone(router)));
@@ -86,11 +93,12 @@ impl Links {
         let asked = peer.call(Lane::Requests, Bytes::from_static(&[STATUS]));
         let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
         let answer_time = began.elapsed();
-        let Status { host, port, leader, healthy, pause, clock_ms } = serde_json::from_slice(&answer).ok()?;
+        let Status { host, port, leader, healthy, pause, exporting, clock_ms } =
+            serde_json::from_slice(&answer).ok()?;
         let own_ms = self.node.get().and_then(Weak::upgrade)?.options().wall_clock.now_ms();
         let clock = clock_ms.and_then(|theirs_ms| ClockSample::new(theirs_ms, own_ms, answer_time));
         let partitions = vec![PartitionInfo { partition_id: FIRST_PARTITION, leader, healthy }];
-        Some(Told { broker: BrokerInfo { node_id: number, host, port, partitions }, pause, clock })
+        Some(Told { broker: BrokerInfo { node_id: number, host, port, partitions }, pause, exporting, clock })
     }
 
     /// Notes where processing is paused, and obeys an order that came while this broker was away.
@@ -101,6 +109,16 @@ impl Links {
         }
         if let Some(latest) = told.iter().map(|told| told.pause).max() {
             node.obey_pause(self, latest);
+        }
+    }
+
+    /// Obeys an order to exporters that came while this broker was away.
+    async fn follow_export_orders(self: &Arc<Self>, node: &Node, told: &[Told]) {
+        let Some(latest) = told.iter().map(|told| &told.exporting).max() else { return };
+        if *latest > self.export_orders.in_force()
+            && let Err(error) = node.obey_export_order(self, latest.clone()).await
+        {
+            tracing::warn!(%error, "an order to exporters cannot be obeyed; it is tried again");
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use broker_api::SubmitError;
 use engine::Engine;
-use export::{Hub, Phase};
+use export::Hub;
 use parking_lot::Mutex;
 use state::StateError;
 use tokio_util::sync::CancellationToken;
@@ -153,11 +153,6 @@ pub(crate) async fn forget(
     let forgotten = tokio::task::spawn_blocking(forget).await;
     let forgotten = forgotten.map_err(|error| SubmitError::Internal(error.to_string()))?;
     forgotten.map_err(|error| SubmitError::Internal(error.to_string()))
-}
-
-pub(crate) async fn set_phase(exports: Arc<Hub>, phase: Phase) -> std::io::Result<()> {
-    let set = tokio::task::spawn_blocking(move || exports.set_phase(phase)).await;
-    set.unwrap_or_else(|error| Err(std::io::Error::other(error)))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod bootstrap;
 mod clock;
 mod cluster;
 mod cluster_clock;
+mod cluster_exporting;
 mod cluster_pause;
 mod cluster_status;
 mod comparison;

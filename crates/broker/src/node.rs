@@ -265,14 +265,6 @@ impl Node {
         Ok(())
     }
 
-    /// Pauses or resumes exporting; kept over restarts. Without exporters nothing happens.
-    pub async fn set_exporting(&self, phase: export::Phase) -> std::io::Result<()> {
-        match self.shared.exports.clone() {
-            Some(exports) => exporting::set_phase(exports, phase).await,
-            None => Ok(()),
-        }
-    }
-
     fn publish(&self) {
         if let Some(exports) = &self.shared.exports {
             exports.publish();

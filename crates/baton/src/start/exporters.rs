@@ -40,7 +40,7 @@ pub(super) async fn switch(
     enabled: bool,
     like: Option<String>,
 ) -> Result<(), OperationError> {
-    with(node, id, move |exports, id| exports.set_enabled(id, enabled, like.as_deref())).await
+    node.switch_exporter(id, enabled, like).await.map_err(|error| failed(&error))
 }
 
 pub(super) async fn parked(node: &Node, id: String) -> Result<Vec<ParkedRecord>, OperationError> {

@@ -160,9 +160,8 @@ async fn enter(
     replica: Option<Replica>,
 ) -> Result<(Option<Arc<Links>>, ReplicaNumber), StartError> {
     let Some(replica) = replica else { return Ok((None, ReplicaNumber::first(options.node_id))) };
-    let snapshots = options.data_dir.join("snapshots");
     let vote = Vote::open(&options.data_dir, options.node_id, log_directory(&options.data_dir).exists())?;
-    let links = Arc::new(Links::open(replica, identity, &vote, &snapshots, &options.peers)?);
+    let links = Arc::new(Links::open(replica, identity, &vote, &options.data_dir, &options.peers)?);
     vote.obtain(&links, &log_directory(&options.data_dir)).await?;
     Ok((Some(links), vote.replica()))
 }

@@ -1,6 +1,6 @@
 //! An exporter with a target of all brokers: the leader feeds it, without a gap and in order.
 
-use export::{ExportError, Exporter, Factory, Flush};
+use export::{ExportError, Exporter, Factory, Flush, Phase};
 use parking_lot::Mutex;
 use protocol::Record;
 
@@ -166,5 +166,36 @@ async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
         cluster.start_again(leader).await;
     }
     cluster.until("the target has all", |_| *target.stored.lock() == everything()).await;
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn orders_to_exporters_hold_on_all_brokers_also_those_that_were_away() {
+    let (target, all) = (Arc::<Target>::default(), Arc::<All>::default());
+    let exporters = Box::new(move || factories(&target, &all));
+    let mut cluster = Cluster::start_with(Settings { exporters, ..Settings::default() }).await;
+    let leader = cluster.leader().await;
+    let away = BROKERS.into_iter().find(|broker| *broker != leader).unwrap();
+    let other = BROKERS.into_iter().find(|broker| ![leader, away].contains(broker)).unwrap();
+    let phases = |cluster: &Cluster| -> Vec<Phase> {
+        cluster.nodes.values().map(|node| node.exporting().unwrap().phase).collect()
+    };
+    let disabled = |node: &Node| -> Vec<String> {
+        let exporters = node.exporting().unwrap().exporters.into_iter();
+        exporters.filter(|exporter| !exporter.enabled).map(|exporter| exporter.id).collect()
+    };
+    cluster.nodes.remove(&away).unwrap().shutdown().await;
+    cluster.node(other).set_exporting(Phase::SoftPaused).await.unwrap();
+    assert_eq!(phases(&cluster), [Phase::SoftPaused; 2]);
+    cluster.node(leader).switch_exporter("all".to_owned(), false, None).await.unwrap();
+    let unknown = cluster.node(leader).switch_exporter("none".to_owned(), false, None).await.unwrap_err();
+    assert!(unknown.to_string().contains("'none'"), "{unknown}");
+    cluster.start_again(away).await;
+    cluster.until("it learns of the pause", |cluster| phases(cluster) == [Phase::SoftPaused; 3]).await;
+    cluster.until("and what is off", |cluster| disabled(&cluster.nodes[&away]) == ["all"]).await;
+    cluster.node(away).set_exporting(Phase::Exporting).await.unwrap();
+    cluster.node(away).switch_exporter("all".to_owned(), true, Some("shared".to_owned())).await.unwrap();
+    assert_eq!(phases(&cluster), [Phase::Exporting; 3]);
+    assert!(cluster.nodes.values().all(|node| disabled(node).is_empty()));
     cluster.stop().await;
 }
