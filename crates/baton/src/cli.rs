@@ -95,6 +95,9 @@ pub(crate) struct Start {
     /// Shape of the log lines: text or json (logging.format).
     #[arg(long, value_name = "FORMAT")]
     pub(crate) log_format: Option<String>,
+    /// Brokers that are asked for the list of their cluster, such as host-a:26502 (cluster.join).
+    #[arg(long, value_name = "ADDRS")]
+    pub(crate) join: Option<String>,
     /// Any other setting, such as state.flush_interval=1s. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) settings: Vec<(String, String)>,

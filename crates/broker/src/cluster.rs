@@ -24,6 +24,7 @@ use crate::cluster_status::status;
 use crate::comparison::{self, COMPARE, DIGEST, HASH, HASH_DIFFERS, HASH_WANTED};
 use crate::flow_control::Class;
 use crate::identity::Identity;
+use crate::joining::BROKERS;
 use crate::node::{Node, class};
 use crate::options::PeerOptions;
 use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
@@ -87,7 +88,7 @@ pub(crate) struct Links {
 }
 
 /// A broker as it introduces itself to others.
-fn as_told(identity: &Identity) -> BrokerIdentity {
+pub(crate) fn as_told(identity: &Identity) -> BrokerIdentity {
     BrokerIdentity {
         cluster_id: identity.cluster_id.clone(),
         broker: identity.broker,
@@ -318,6 +319,10 @@ impl PeerService for BrokerService {
             Some(&(COMPARE | HASH_WANTED | HASH | HASH_DIFFERS | DIGEST)) => {
                 let node = self.node();
                 Box::pin(async move { comparison::answer(&*node?, request).await })
+            }
+            Some(&BROKERS) => {
+                let brokers = serde_json::to_vec(&self.brokers).map(Bytes::from);
+                Box::pin(std::future::ready(brokers.map_err(|error| error.to_string())))
             }
             Some(&EXPORT_ORDER) => {
                 let node = self.node();

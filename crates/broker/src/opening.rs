@@ -25,6 +25,7 @@ use crate::divergence::Digests;
 use crate::entered::Entered;
 use crate::exporting::LocalPositions;
 use crate::identity::{Identity, IdentityError};
+use crate::joining::JoinError;
 use crate::leading::Leading;
 use crate::machine::PartitionState;
 use crate::metric_definitions::Metrics;
@@ -63,6 +64,9 @@ pub enum StartError {
          cluster is there"
     )]
     Damaged(Box<StartError>),
+    /// The broker does not find its cluster.
+    #[error("cluster: {0}")]
+    Join(#[from] JoinError),
     /// The broker does not take part in its cluster.
     #[error("cluster: {0}")]
     Bootstrap(#[from] BootstrapError),

@@ -13,6 +13,8 @@ use crate::frame::{Frame, FrameKind, Lane, invalid};
 
 /// The version of the protocol that this release speaks.
 pub const PROTOCOL_VERSION: u16 = 2;
+/// The number by which a broker asks for whichever is at an address: it does not know the others yet.
+pub const ANY_BROKER: u32 = u32::MAX;
 /// Time for the whole handshake, TLS included.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -197,7 +199,8 @@ pub(crate) async fn connect(
             HelloAnswer::Refused(refusal) => Err(HandshakeError::Refused(wanted, refusal)),
             HelloAnswer::Welcome { protocol: PROTOCOL_VERSION, identity: peer, compresses: agrees } => {
                 // The other side looks, too; here its certificate alone would not tell.
-                if peer.cluster_id != identity.cluster_id || peer.broker != wanted {
+                let is_wanted = wanted == ANY_BROKER || peer.broker == wanted;
+                if peer.cluster_id != identity.cluster_id || !is_wanted {
                     return Err(HandshakeError::Io(invalid(format!("another broker answers: {peer:?}"))));
                 }
                 Ok(Agreed { peer, compresses: compresses && agrees })
@@ -242,7 +245,7 @@ fn judge(hello: &Hello, ours: &BrokerIdentity) -> Result<(), Refusal> {
         let (ours, theirs) = (ours.cluster_id.clone(), theirs.cluster_id.clone());
         return Err(Refusal::OtherCluster { ours, theirs });
     }
-    if hello.wanted != ours.broker {
+    if hello.wanted != ours.broker && hello.wanted != ANY_BROKER {
         return Err(Refusal::OtherBroker { broker: ours.broker, wanted: hello.wanted });
     }
     if theirs.broker == ours.broker {

@@ -40,6 +40,27 @@ impl Setting for Brokers {
     }
 }
 
+/// Addresses of brokers that know the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seeds(pub Vec<String>);
+
+impl Setting for Seeds {
+    const EXPECTED: &'static str = "addresses such as 'host-a:26502, host-b:26502'";
+
+    fn parse(text: &str) -> Option<Self> {
+        let seeds = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let is_address = |seed: &str| {
+            let port = seed.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
+            port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+        };
+        seeds.map(|seed| is_address(seed).then(|| seed.to_owned())).collect::<Option<_>>().map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.join(", ")
+    }
+}
+
 /// Files of the TLS between brokers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PeerTlsFiles {
@@ -70,6 +91,11 @@ impl Config {
         }
     }
 
+    /// Whether this broker is one of several, whether it has their list already or asks for it.
+    pub(crate) fn is_in_cluster(&self) -> bool {
+        self.brokers().is_some() || !self.cluster.join.0.is_empty()
+    }
+
     /// Addresses of all brokers, if there are several or this one is told that it is one of a list.
     pub(crate) fn brokers(&self) -> Option<&BTreeMap<u32, String>> {
         Some(&self.cluster.brokers.0).filter(|brokers| !brokers.is_empty())
@@ -79,12 +105,18 @@ impl Config {
         let mut wrong = Vec::new();
         wrong.extend(self.tls_of_peers().err());
         let node_id = self.cluster.node_id;
+        let joins = !self.cluster.join.0.is_empty();
         let Some(brokers) = self.brokers() else {
-            if node_id > 0 {
+            if node_id > 0 && !joins {
                 wrong.push(format!("'cluster.node_id' is {node_id}, but 'cluster.brokers' names no brokers"));
             }
             return wrong;
         };
+        if joins {
+            wrong.push(
+                "'cluster.join' asks for the list that 'cluster.brokers' is: give one of them".to_owned(),
+            );
+        }
         if !brokers.contains_key(&node_id) {
             wrong.push(format!("'cluster.brokers' has no broker {node_id}, the number of 'cluster.node_id'"));
         }
@@ -119,6 +151,10 @@ mod tests {
             error.contains("'cluster.brokers' has no broker 2, the number of 'cluster.node_id'"),
             "{error}"
         );
+        assert!(refused(&format!("{brokers}  join: a:1\n")).contains("'cluster.join' asks for the list"));
+        assert!(refused("cluster: {join: a}").contains("expected addresses such as"));
+        let joins = with("cluster: {join: 'a:1, b:2', node_id: 2}", &[], &[]).unwrap();
+        assert_eq!((joins.cluster.join.0.len(), joins.is_in_cluster(), joins.brokers()), (2, true, None));
         let error = refused("peers:\n  tls:\n    private_key: k.pem\n");
         assert!(error.contains("'peers.tls.certificate_chain' and 'peers.tls.authorities'"), "{error}");
         assert!(

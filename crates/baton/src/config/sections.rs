@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::cluster::Brokers;
+use super::cluster::{Brokers, Seeds};
 use super::document_stores::NamedStores;
 use super::job_credits::JobCredits;
 use super::listeners::Listeners;
@@ -568,6 +568,10 @@ sections! {
         /// Peer addresses of all brokers by their numbers, such as '0=host-a:26502, 1=host-b:26502,
         /// 2=host-c:26502'; the same on each. A majority of them must run. Without them this broker is alone.
         brokers: Brokers = Brokers::default();
+        /// Peer addresses of some brokers, separated by commas, that are asked for that list in its place, such as
+        /// 'baton-peers:26502'. A name may stand for several addresses. At the first start of a cluster, one broker
+        /// at least must have the list.
+        join: Seeds = Seeds::default();
         /// Number of this broker, from 0.
         node_id: u32 = 0;
         /// ID of the cluster.

@@ -79,6 +79,7 @@ fn load(arguments: &Start) -> Result<Config, Failure> {
     let named = [
         ("--data-dir", "data.directory", &arguments.data_dir),
         ("--rest", "rest.listen", &arguments.rest),
+        ("--join", "cluster.join", &arguments.join),
         ("--grpc", "grpc.listen", &arguments.grpc),
         ("--management", "management.listen", &arguments.management),
         ("--log-level", "logging.level", &arguments.log_level),

@@ -41,7 +41,10 @@ fn dead(slow: &SlowBatch) -> Component {
 
 /// The part that a broker takes in its cluster, if it is not alone.
 pub(super) struct ClusterPart {
-    replica: broker::Replica,
+    /// Brokers by their numbers, unless the seeds are asked for them.
+    brokers: Option<BTreeMap<u32, String>>,
+    seeds: Vec<String>,
+    attachment: broker::Attachment,
     certificates: Option<broker::Certificates>,
 }
 
@@ -51,10 +54,27 @@ pub(super) fn cluster_part(
     listener: Option<TcpListener>,
     stop: &CancellationToken,
 ) -> Result<Option<ClusterPart>, Failure> {
-    let Some((brokers, listener)) = config.brokers().cloned().zip(listener) else { return Ok(None) };
+    let Some(listener) = listener else { return Ok(None) };
     let certificates = access::peer_certificates(config, stop)?;
-    let replica = broker::Replica { brokers, attachment: listener.into() };
-    Ok(Some(ClusterPart { replica, certificates }))
+    let seeds = config.cluster.join.0.clone();
+    Ok(Some(ClusterPart {
+        brokers: config.brokers().cloned(),
+        seeds,
+        attachment: listener.into(),
+        certificates,
+    }))
+}
+
+impl ClusterPart {
+    async fn start(self, mut options: broker::Options) -> Result<Arc<broker::Node>, StartError> {
+        let Self { brokers, seeds, attachment, certificates } = self;
+        options.peers.certificates = certificates;
+        let brokers = match brokers {
+            Some(brokers) => brokers,
+            None => broker::find_brokers(&options, &seeds, Arc::clone(&attachment.network)).await?,
+        };
+        broker::Node::start_replica(options, broker::Replica { brokers, attachment }).await
+    }
 }
 
 /// A running broker.
@@ -76,10 +96,7 @@ impl Node {
         slot.watch(move || watch.slow().map(|slow| dead(&slow)));
         options.export.others.extend(exporter);
         let started = match cluster_part {
-            Some(ClusterPart { replica, certificates }) => {
-                options.peers.certificates = certificates;
-                Box::pin(broker::Node::start_replica(options, replica)).await
-            }
+            Some(part) => Box::pin(part.start(options)).await,
             None => Box::pin(broker::Node::start(options)).await,
         };
         match started {

@@ -18,9 +18,9 @@ pub(super) struct Ports {
 
 impl Ports {
     pub(super) async fn bind(config: &Config) -> Result<Self, Failure> {
-        let peers = match config.brokers() {
-            Some(_) => Some(bind("peers", config.peers.listen.as_str()).await?),
-            None => None,
+        let peers = match config.is_in_cluster() {
+            true => Some(bind("peers", config.peers.listen.as_str()).await?),
+            false => None,
         };
         Ok(Self {
             rest: bind("rest", config.rest.listen.as_str()).await?,

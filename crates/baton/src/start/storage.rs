@@ -57,7 +57,7 @@ fn sqlite(config: &Config) -> Opened {
     let reader = Arc::new(SqliteReader::new(options.clone()));
     let cleaner = Box::new(SqliteCleaner::new(options.clone()));
     let copied = options.clone();
-    let copies = config.brokers().map(|_| {
+    let copies = config.is_in_cluster().then(|| {
         Arc::new(Copies::new(move |target| {
             let copy = copied.copy(target).map_err(|error| error.to_string())?;
             // The file is one of the only partition, or of none yet.

@@ -6,6 +6,7 @@ mod clocks;
 mod comparison;
 mod divergence;
 mod idempotency;
+mod joining;
 mod replacement;
 mod shared_exports;
 

@@ -1,0 +1,120 @@
+//! A broker that is given seeds in place of the list of its cluster: it asks them for the list.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::{Instant, sleep, timeout};
+use transport::{ANY_BROKER, Lane, Network, Peer, TransportOptions};
+
+use crate::cluster::as_told;
+use crate::durable_file;
+use crate::identity::Identity;
+use crate::opening::StartError;
+use crate::options::Options;
+
+/// First byte of the question for the brokers of the cluster.
+pub(crate) const BROKERS: u8 = 18;
+/// How often seeds are asked, how long one may take, and how often the log tells that none answers.
+const ASK_INTERVAL: Duration = Duration::from_millis(500);
+const ASK_TIMEOUT: Duration = Duration::from_secs(2);
+const SAY_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The reason why a broker cannot join.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "names say what is held")]
+pub enum JoinError {
+    #[error("'{path}': {source}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error("the cluster has the brokers {brokers:?}, and {number} (cluster.node_id) is none of them")]
+    NotListed { number: u32, brokers: Vec<u32> },
+}
+
+/// The file that keeps the list, for a start when no seed answers.
+fn file(data_dir: &Path) -> PathBuf {
+    data_dir.join("brokers.json")
+}
+
+/// Asks seeds, `host:port`, for the peer addresses of the brokers of their cluster, until one answers. A name may stand
+/// for several addresses. Without an answer, the list of an earlier start counts.
+pub async fn find_brokers(
+    options: &Options,
+    seeds: &[String],
+    network: Arc<dyn Network>,
+) -> Result<BTreeMap<u32, String>, StartError> {
+    let io_error = |source| JoinError::Io { path: options.data_dir.clone(), source };
+    std::fs::create_dir_all(&options.data_dir).map_err(io_error)?;
+    let identity = as_told(&Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?);
+    let transport = TransportOptions {
+        network,
+        certificates: options.peers.certificates.clone(),
+        compresses: options.peers.compresses,
+        ..TransportOptions::default()
+    };
+    let mut said: Option<Instant> = None;
+    loop {
+        let mut reasons = Vec::new();
+        for seed in seeds {
+            for address in addresses(seed, transport.certificates.is_some()).await {
+                let peer = Peer::new(identity.clone(), ANY_BROKER, address.clone(), transport.clone());
+                let asked = timeout(ASK_TIMEOUT, peer.call(Lane::Requests, Bytes::from_static(&[BROKERS])));
+                match asked.await.map(|answer| answer.map(|answer| serde_json::from_slice(&answer))) {
+                    Ok(Ok(Ok(brokers))) => return Ok(listed(options, brokers)?),
+                    Ok(Ok(Err(error))) => reasons.push(format!("{address}: {error}")),
+                    Ok(Err(error)) => reasons.push(format!("{address}: {error}")),
+                    Err(_) => reasons.push(format!("{address}: no answer")),
+                }
+            }
+        }
+        if let Some(brokers) = known(&options.data_dir)? {
+            tracing::info!(
+                ?reasons,
+                "no seed answers; the brokers of the cluster are those of the last start"
+            );
+            return Ok(brokers);
+        }
+        if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) {
+            said = Some(Instant::now());
+            tracing::info!(?reasons, "no seed tells the brokers of the cluster yet");
+        }
+        sleep(ASK_INTERVAL).await;
+    }
+}
+
+/// The addresses of a seed. A certificate is one of the name, so that stays with TLS.
+async fn addresses(seed: &str, has_tls: bool) -> Vec<String> {
+    if has_tls {
+        return vec![seed.to_owned()];
+    }
+    match tokio::net::lookup_host(seed).await {
+        Ok(found) => found.map(|address| address.to_string()).collect(),
+        // Connecting tells the same reason.
+        Err(_) => vec![seed.to_owned()],
+    }
+}
+
+/// Keeps the list, if this broker is on it.
+fn listed(options: &Options, brokers: BTreeMap<u32, String>) -> Result<BTreeMap<u32, String>, JoinError> {
+    if !brokers.contains_key(&options.node_id) {
+        let brokers = brokers.into_keys().collect();
+        return Err(JoinError::NotListed { number: options.node_id, brokers });
+    }
+    let path = file(&options.data_dir);
+    let text = serde_json::to_vec(&brokers).expect("numbers and texts are JSON");
+    durable_file::write(&path, &text).map_err(|source| JoinError::Io { path, source })?;
+    Ok(brokers)
+}
+
+fn known(data_dir: &Path) -> Result<Option<BTreeMap<u32, String>>, JoinError> {
+    let path = file(data_dir);
+    match std::fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|error| JoinError::Io { path, source: io::Error::other(error) }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(JoinError::Io { path, source }),
+    }
+}
