@@ -1,7 +1,7 @@
 //! A broker whose data are lost comes back as another replica: the leader gives it a number that was never given, adds
 //! it without a vote, and exchanges it for the former one when it has the log.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
@@ -48,7 +48,7 @@ pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), 
 }
 
 /// Asks the others for a new number, the leader among them. An error has the reasons of all.
-pub(crate) async fn ask(peers: &HashMap<u64, Peer>) -> Result<ReplicaNumber, String> {
+pub(crate) async fn ask(peers: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
     let mut reasons = Vec::new();
     for (other, peer) in peers {
         let asked = peer.call(Lane::Requests, Bytes::from_static(&[ADMIT]));

@@ -1,6 +1,6 @@
 //! Connections to the other brokers of a cluster: what they ask of this one, and what this one asks of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -109,7 +109,7 @@ impl Replica {
     }
 
     /// Connections to the other brokers, by their numbers.
-    pub(crate) fn peers(&self, identity: &Identity, options: &PeerOptions) -> HashMap<u64, Peer> {
+    pub(crate) fn peers(&self, identity: &Identity, options: &PeerOptions) -> BTreeMap<u64, Peer> {
         let (transport, told) = (self.transport(options), as_told(identity));
         let others = self.brokers.iter().filter(|(broker, _)| **broker != identity.broker);
         let connect = |(broker, address): (&u32, &String)| {

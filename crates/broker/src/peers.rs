@@ -1,6 +1,6 @@
 //! Replication between brokers: requests to the groups of others over connections, and their requests to groups here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -27,19 +27,19 @@ const STOPPED: u8 = 1;
 
 /// The other replicas, by the numbers that they have in groups.
 pub struct ReplicaPeers {
-    peers: HashMap<u64, Peer>,
+    peers: BTreeMap<u64, Peer>,
     is_closed: AtomicBool,
     snapshots: SnapshotSender,
 }
 
 impl ReplicaPeers {
     /// Replicas with their connections, and a directory for snapshots under way.
-    pub fn new(peers: HashMap<u64, Peer>, scratch: PathBuf) -> Self {
+    pub fn new(peers: BTreeMap<u64, Peer>, scratch: PathBuf) -> Self {
         Self::paced(peers, scratch, BYTES_PER_SECOND)
     }
 
     /// The same with the speed of snapshots.
-    pub fn paced(peers: HashMap<u64, Peer>, scratch: PathBuf, snapshot_bytes_per_second: u64) -> Self {
+    pub fn paced(peers: BTreeMap<u64, Peer>, scratch: PathBuf, snapshot_bytes_per_second: u64) -> Self {
         let snapshots = SnapshotSender::new(scratch, snapshot_bytes_per_second);
         Self { peers, is_closed: AtomicBool::new(false), snapshots }
     }
@@ -51,7 +51,7 @@ impl ReplicaPeers {
     }
 
     /// The connections by numbers of brokers.
-    pub(crate) fn all(&self) -> &HashMap<u64, Peer> {
+    pub(crate) fn all(&self) -> &BTreeMap<u64, Peer> {
         &self.peers
     }
 

@@ -1,6 +1,6 @@
 //! Replicas of a partition's state on real disks and connections, one of which is brought up by a snapshot.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -220,7 +220,7 @@ impl Cluster {
         let served = Arc::new(Served::default());
         tokio::spawn(serve(listener, identity.clone(), service, transport.clone(), served, serving.clone()));
         let others = self.addresses.iter().filter(|(other, _)| **other != node);
-        let peers: HashMap<u64, Peer> = others
+        let peers: BTreeMap<u64, Peer> = others
             .map(|(other, address)| {
                 (*other, Peer::new(identity.clone(), *other as u32, address.to_string(), transport.clone()))
             })

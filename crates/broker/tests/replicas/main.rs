@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -193,7 +193,7 @@ impl Cluster {
         let service: Arc<ReplicaGroups> = Arc::new(groups.clone());
         let served = Arc::new(Served::default());
         tokio::spawn(serve(listener, identity.clone(), service, transport.clone(), served, serving.clone()));
-        let peers: HashMap<u64, Peer> = self
+        let peers: BTreeMap<u64, Peer> = self
             .addresses
             .iter()
             .filter(|(other, _)| **other != node)
