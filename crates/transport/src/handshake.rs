@@ -130,6 +130,14 @@ pub fn read_handshake(payload: &[u8]) -> bool {
     minicbor::decode::<Hello>(payload).is_ok() || minicbor::decode::<HelloAnswer>(payload).is_ok()
 }
 
+/// The number of the broker that connects, once its first frame is there as a whole. For proxies of tests.
+#[doc(hidden)]
+pub fn read_sender(bytes: &[u8]) -> Option<u32> {
+    let mut stream = bytes;
+    let hello: Hello = futures::executor::block_on(read(&mut stream)).ok()?;
+    Some(hello.identity.broker)
+}
+
 /// A connection that both sides agreed on.
 #[derive(Debug, Clone)]
 pub(crate) struct Agreed {
@@ -282,6 +290,11 @@ mod tests {
             HelloAnswer::Refused(refusal) => assert_eq!(refusal, expected),
             answer @ HelloAnswer::Welcome { .. } => panic!("{answer:?}"),
         }
+        let mut first = BytesMut::new();
+        let payload = minicbor::to_vec(&hello).unwrap().into();
+        Frame::new(FrameKind::Hello, Lane::Consensus, 0, payload).encode(0, false, &mut first);
+        assert_eq!(read_sender(&first), Some(0));
+        assert_eq!(read_sender(&first[..first.len() - 1]), None);
         // A range that has this version in it is fine.
         let protocol = (0, PROTOCOL_VERSION + 3);
         let (mut near, mut far) = tokio::io::duplex(4096);

@@ -26,7 +26,7 @@ use bytes::Bytes;
 pub use call::{CallError, Parts};
 pub use certificates::Certificates;
 pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
-pub use handshake::{ANY_BROKER, BrokerIdentity, PROTOCOL_VERSION, Refusal, read_handshake};
+pub use handshake::{ANY_BROKER, BrokerIdentity, PROTOCOL_VERSION, Refusal, read_handshake, read_sender};
 pub use network::{Attachment, Duplex, Listener, Network, Opening, Tcp};
 pub use peer::{Peer, PeerStatus, Pieces, pieces};
 pub use serve::{Served, serve};
