@@ -187,6 +187,12 @@ impl Ledger {
         }
     }
 
+    /// Keys of all instances, whether acknowledged or seen.
+    #[allow(dead_code, reason = "the crash test has one server")]
+    pub(crate) fn instances(&self) -> Vec<i64> {
+        self.books().instances.values().map(|instance| instance.key).collect()
+    }
+
     pub(crate) fn summary(&self) -> String {
         let books = self.books();
         let acknowledged = books.instances.values().filter(|instance| instance.acknowledged).count();

@@ -25,6 +25,8 @@ const CREATORS: usize = 8;
 const JOB_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a cluster may be without a leader.
 const CREATION_MAX: Duration = Duration::from_secs(60);
+/// Before the next request when the server is full.
+const FULL_PAUSE: Duration = Duration::from_millis(100);
 /// One job in so many is left to time out.
 const LEFT_ONE_IN: u64 = 5;
 /// Checks in flight.
@@ -116,8 +118,20 @@ impl Load {
 fn unknown(error: &Error) -> bool {
     matches!(
         error.kind().as_str(),
-        "BROKEN_CONNECTION" | "TIMEOUT" | "CONNECT" | "UNAVAILABLE" | "UNKNOWN" | "CANCELLED" | "INTERNAL"
+        "BROKEN_CONNECTION"
+            | "TIMEOUT"
+            | "CONNECT"
+            | "UNAVAILABLE"
+            | "UNKNOWN"
+            | "CANCELLED"
+            | "INTERNAL"
+            | "DEADLINE_EXCEEDED"
     )
+}
+
+/// Whether the server took no request for want of room, as while its disk is slow.
+fn full(error: &Error) -> bool {
+    error.kind() == "RESOURCE_EXHAUSTED"
 }
 
 async fn create(client: Client, ledger: Arc<Ledger>, stop: CancellationToken, pace: Duration) {
@@ -127,6 +141,7 @@ async fn create(client: Client, ledger: Arc<Ledger>, stop: CancellationToken, pa
         let command = CreateInstance { variables: Some(&variables), ..CreateInstance::latest("crash") };
         match client.create_instance(&command).await {
             Ok(instance) => ledger.created(number, instance.key),
+            Err(error) if full(&error) => pause(FULL_PAUSE).await,
             Err(error) if unknown(&error) => return ledger.unanswered(),
             Err(error) => return ledger.contradiction(format!("a creation was refused: {error}")),
         }
@@ -147,6 +162,7 @@ pub(crate) async fn create_one(client: &Client, ledger: &Ledger) -> Duration {
                 ledger.created(number, instance.key);
                 return began.elapsed();
             }
+            Err(error) if full(&error) && began.elapsed() < CREATION_MAX => pause(FULL_PAUSE).await,
             Err(error) if unknown(&error) && began.elapsed() < CREATION_MAX => ledger.unanswered(),
             Err(error) => panic!("no other broker takes over: {error}"),
         }
@@ -164,6 +180,7 @@ async fn publish(client: Client, ledger: Arc<Ledger>, stop: CancellationToken) {
         let id = format!("message-{}", ledger.number());
         match client.publish_message(&message(&id)).await {
             Ok(_) => ledger.published(id),
+            Err(error) if full(&error) => pause(FULL_PAUSE).await,
             Err(error) if unknown(&error) => return ledger.unanswered(),
             Err(error) => return ledger.contradiction(format!("a message was refused: {error}")),
         }
@@ -207,6 +224,10 @@ async fn work(
         let asked = Instant::now();
         let jobs = match client.activate_jobs(&activation(job_type, Duration::from_millis(500))).await {
             Ok(jobs) => jobs,
+            Err(error) if full(&error) => {
+                pause(FULL_PAUSE).await;
+                continue;
+            }
             Err(error) if unknown(&error) => return,
             Err(error) => return ledger.contradiction(format!("an activation was refused: {error}")),
         };
@@ -250,6 +271,8 @@ async fn complete(client: &Client, job: &Job, ledger: &Ledger) -> bool {
         Ok(()) => ledger.completed(job.key),
         // Another worker has had it after its time limit.
         Err(error) if error.is_not_found() => ledger.gone(job.key),
+        // It comes back after its time limit.
+        Err(error) if full(&error) => pause(FULL_PAUSE).await,
         Err(error) if unknown(&error) => {
             ledger.perhaps_completed(job.key);
             return false;

@@ -12,7 +12,9 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, interval, timeout};
 
+use crate::interposer::{Interposer, Page};
 use crate::load::rest;
+use crate::network::Network;
 
 pub(crate) const BROKERS: u16 = 3;
 /// Time for a start, for an election, and for a stop.
@@ -21,6 +23,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Ports of a broker, and of a cluster.
 const PORTS: u16 = 10;
 const CLUSTER_PORTS: u16 = BROKERS * PORTS;
+/// Among the ports of a broker: the one that the others know, and that which it listens on behind a proxy.
+const PEERS_TOLD: u16 = 3;
+const PEERS_BEHIND: u16 = 4;
 /// Below the ports that systems give to connections.
 const PORTS_FROM: u16 = 12_000;
 const PORT_RANGES: u16 = 600;
@@ -29,6 +34,14 @@ pub(crate) struct Cluster {
     directory: tempfile::TempDir,
     base_port: u16,
     running: BTreeMap<u16, Child>,
+    weak: Option<Weak>,
+}
+
+/// Places where a cluster can be made to fail.
+struct Weak {
+    network: Network,
+    interposer: Interposer,
+    pages: Vec<Page>,
 }
 
 impl Drop for Cluster {
@@ -47,6 +60,7 @@ impl Cluster {
             directory: tempfile::tempdir().unwrap(),
             base_port: free_ports(),
             running: BTreeMap::new(),
+            weak: None,
         };
         let mut command = program();
         command.args(["dev-cluster", &BROKERS.to_string(), "--base-port", &cluster.base_port.to_string()]);
@@ -67,6 +81,42 @@ impl Cluster {
             assert!(!cluster.folder(broker).join("pid").exists(), "broker {broker} has ended");
         }
         cluster
+    }
+
+    /// Begins a cluster whose network, clocks and disks can be made to fail.
+    pub(crate) async fn begin_weak() -> Self {
+        let mut cluster = Self::begin().await;
+        let ports = (0..BROKERS).map(|broker| {
+            let told = cluster.base_port + broker * PORTS + PEERS_TOLD;
+            (told, told - PEERS_TOLD + PEERS_BEHIND)
+        });
+        let ports: Vec<(u16, u16)> = ports.collect();
+        for (broker, (told, behind)) in (0..BROKERS).zip(&ports) {
+            let file = cluster.folder(broker).join("baton.yaml");
+            let text = std::fs::read_to_string(&file).unwrap();
+            let listen = |port| format!("peers:\n  listen: 127.0.0.1:{port}\n");
+            assert!(text.contains(&listen(told)), "{text}");
+            std::fs::write(file, text.replace(&listen(told), &listen(behind))).unwrap();
+        }
+        let pages = (0..BROKERS).map(|broker| Page::create(&cluster.page(broker)));
+        cluster.weak = Some(Weak {
+            network: Network::begin(ports).await,
+            interposer: Interposer::compile(cluster.directory.path()).await,
+            pages: pages.collect(),
+        });
+        cluster
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.weak.as_ref().expect("it was begun so").network
+    }
+
+    pub(crate) fn disorders(&self, broker: u16) -> &Page {
+        &self.weak.as_ref().expect("it was begun so").pages[usize::from(broker)]
+    }
+
+    fn page(&self, broker: u16) -> PathBuf {
+        self.folder(broker).join("disorders")
     }
 
     fn folder(&self, broker: u16) -> PathBuf {
@@ -100,6 +150,9 @@ impl Cluster {
         let mut command = program();
         command.arg("start").arg("--config").arg(self.folder(broker).join("baton.yaml"));
         command.stdout(Stdio::null()).stderr(log);
+        if let Some(weak) = &self.weak {
+            weak.interposer.load(&mut command, &self.page(broker), &self.data(broker));
+        }
         assert!(self.running.insert(broker, command.spawn().unwrap()).is_none(), "it runs");
     }
 
@@ -120,12 +173,15 @@ impl Cluster {
         }
     }
 
-    /// The leader that a broker knows, when it knows all brokers.
+    /// The leader that a broker knows, when it knows all brokers, and they are well.
     async fn seen_by(&self, broker: u16) -> Result<u16, String> {
         let topology = rest(&self.rest(broker)).topology().await.map_err(|error| error.to_string())?;
         let leads = |partition: &client::Partition| partition.role.eq_ignore_ascii_case("leader");
+        let is_well = |broker: &client::Broker| {
+            broker.partitions.iter().all(|partition| partition.health.eq_ignore_ascii_case("healthy"))
+        };
         let mut leaders = topology.brokers.iter().filter(|broker| broker.partitions.iter().any(leads));
-        match (topology.brokers.len(), leaders.next(), leaders.next()) {
+        match (topology.brokers.iter().filter(|broker| is_well(broker)).count(), leaders.next(), leaders.next()) {
             (3, Some(leader), None) => Ok(leader.node_id as u16),
             _ => Err(format!("{topology:?}")),
         }
@@ -148,9 +204,23 @@ impl Cluster {
         end(&mut self.running.remove(&broker).unwrap()).await;
     }
 
+    fn data(&self, broker: u16) -> PathBuf {
+        self.folder(broker).join("data")
+    }
+
+    /// Removes the data directory of a broker that does not run.
+    pub(crate) fn lose_directory(&self, broker: u16) {
+        std::fs::remove_dir_all(self.data(broker)).unwrap();
+    }
+
+    /// How often a text is in the logs of all brokers.
+    pub(crate) fn logged(&self, text: &str) -> usize {
+        (0..BROKERS).map(|broker| self.log(broker).matches(text).count()).sum()
+    }
+
     /// Removes the store of a broker that does not run. Returns the number of its files.
     pub(crate) fn remove_store(&self, broker: u16) -> usize {
-        let files = std::fs::read_dir(self.folder(broker).join("data")).unwrap();
+        let files = std::fs::read_dir(self.data(broker)).unwrap();
         let files = files.map(|file| file.unwrap().path());
         let store = files
             .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains("sqlite")));

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use client::{Client, CreateInstance};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, interval};
 
 use crate::cluster::{BROKERS, Cluster};
+use crate::http::request;
 use crate::{load, pass};
 
 /// Instances that are created at each broker, and while one is away.
@@ -75,17 +74,10 @@ fn replaced(cluster: &Cluster, broker: u16) -> usize {
 
 /// Cancels all instances, as a batch operation.
 async fn cancel_all(cluster: &Cluster, broker: u16) {
-    let mut connection = TcpStream::connect(cluster.rest(broker)).await.unwrap();
     let body = r#"{"filter":{"state":"ACTIVE"}}"#;
-    let head = format!(
-        "POST /v2/process-instances/cancellation HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    connection.write_all((head + body).as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let path = "/v2/process-instances/cancellation";
+    let (status, answer) = request(&cluster.rest(broker), "POST", path, "", body).await.unwrap();
+    assert_eq!(status, 200, "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
