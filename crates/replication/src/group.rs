@@ -102,6 +102,7 @@ impl Group {
             machine,
             snapshot_check,
             log_holds: LogHolds::default(),
+            silent: Arc::default(),
             stands_for_election: AtomicBool::new(options.stands_for_election),
         });
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);

@@ -173,6 +173,8 @@ pub(crate) struct GroupState {
     pub(crate) machine: MachineHandle,
     pub(crate) snapshot_check: SnapshotCheck,
     pub(crate) log_holds: LogHolds,
+    /// Whether this node says nothing as a leader, since no majority answers it.
+    pub(crate) silent: Arc<AtomicBool>,
     pub(crate) stands_for_election: AtomicBool,
 }
 

@@ -9,6 +9,7 @@
 //! - `machine`: the thread that applies committed entries;
 //! - `group`: what callers hold; `supervisor`: the life of a group behind it, including its resumption after a disk
 //!   that failed or was full;
+//! - `silence`: when a leader that no majority answers makes room for another one;
 //! - `peer`: the door through which a transport comes; `message`: the bytes that it carries.
 //!
 //! This crate must not know what an entry means, where state is kept, or how bytes travel between brokers.
@@ -21,6 +22,7 @@ mod message;
 mod peer;
 mod proposals;
 mod record;
+mod silence;
 mod snapshot;
 mod supervisor;
 mod types;

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use openraft::error::{
@@ -82,6 +83,8 @@ pub(crate) struct Peers {
     pub(crate) group: u64,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) log_holds: LogHolds,
+    /// Whether this node says nothing as a leader.
+    pub(crate) silent: Arc<AtomicBool>,
 }
 
 impl RaftNetworkFactory<TypeConfig> for Peers {
@@ -128,6 +131,10 @@ impl RaftNetwork<TypeConfig> for Peer {
         request: AppendEntriesRequest<TypeConfig>,
         _: RPCOption,
     ) -> Result<AppendEntriesResponse<u64>, RaftRpcError> {
+        if self.peers.silent.load(Ordering::Acquire) {
+            let reason = "no majority answers this leader, which is silent for a while".to_owned();
+            return Err(self.rpc_error(&PeerError::Unreachable(reason)));
+        }
         match self.call(PeerCall::Append(request)).await {
             Ok(PeerAnswer::Append(response)) => Ok(response),
             Ok(_) => Err(self.rpc_error(&mismatch())),

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use openraft::{BasicNode, Config, Raft, ServerState};
 use planted::Bug;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::group_state::{GroupOptions, GroupState, Order, Role, Slot, StartError};
 use crate::log::LogHandle;
 use crate::peer::Peers;
+use crate::silence::{Silence, lease, unanswered};
 use crate::types::{LogId, TypeConfig, fatal_text, raft_text};
 
 /// First pause before a failed log is tried again; doubles up to [`RETRY_PAUSE_MAX`].
@@ -102,6 +105,7 @@ impl Supervisor {
             group: inner.group,
             transport: self.options.transport.clone(),
             log_holds: inner.log_holds.clone(),
+            silent: Arc::clone(&inner.silent),
         };
         let progress = inner.machine.progress().clone();
         progress.begin_core();
@@ -160,8 +164,12 @@ impl Supervisor {
         // The core owns the sending side, so that the channel closes when the core ends. The other metrics change
         // with every entry; nobody listens to them here.
         let mut server = raft.server_metrics();
+        let mut silence = Silence::new(lease(&raft));
+        let mut looks = tokio::time::interval(Duration::from_millis(self.config.heartbeat_interval));
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
+                _ = looks.tick() => self.be_silent(silence.is_due(unanswered(&raft), Instant::now())),
                 order = self.orders.recv() => match order {
                     Some(Order::Purge(upto, reply)) => {
                         self.purge(&raft, upto).await;
@@ -181,12 +189,22 @@ impl Supervisor {
                 }
             }
         }
+        self.inner.silent.store(false, Ordering::Release);
         if let Some(reason) = self.inner.machine.progress().failure() {
             return End::StateMachine(reason.clone());
         }
         match &raft.metrics().borrow().running_state {
             Err(fatal) => End::Storage(fatal_text(fatal)),
             Ok(()) => End::Storage("openraft stopped".to_owned()),
+        }
+    }
+
+    fn be_silent(&self, silent: bool) {
+        if self.inner.silent.swap(silent, Ordering::AcqRel) != silent && silent {
+            tracing::warn!(
+                group = self.inner.group,
+                "no majority answers this leader: it is silent for a while, so that others can elect another one"
+            );
         }
     }
 

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use replication::{
@@ -99,15 +100,29 @@ impl SnapshotSource for View {
 struct Wire {
     nodes: Mutex<HashMap<u64, Group>>,
     logs: Mutex<HashMap<u64, LogStore>>,
+    /// A node that is heard and hears nothing.
+    deaf: Mutex<Option<u64>>,
 }
 
-impl Transport for Wire {
+/// The end of the wire at a node.
+struct End {
+    wire: Arc<Wire>,
+    node: u64,
+}
+
+impl Transport for End {
     fn call<'a>(&'a self, _: u64, node: u64, address: &'a str, request: PeerRequest) -> PeerFuture<'a> {
         assert_eq!(address, format!("node-{node}"));
-        let target = self.nodes.lock().get(&node).cloned();
+        let target = self.wire.nodes.lock().get(&node).cloned();
+        let is_deaf = |node| *self.wire.deaf.lock() == Some(node);
         Box::pin(async move {
             match target {
-                Some(group) => group.answer(request).await,
+                Some(_) if is_deaf(node) => Err(PeerError::Unreachable("it hears nothing".to_owned())),
+                Some(group) => {
+                    let answer = group.answer(request).await;
+                    let lost = || PeerError::Unreachable("the answer is not heard".to_owned());
+                    if is_deaf(self.node) { Err(lost()) } else { answer }
+                }
                 None => Err(PeerError::Unreachable("unplugged".to_owned())),
             }
         })
@@ -141,7 +156,7 @@ impl Cluster {
             voters: [1, 2, 3].map(|node| (node, format!("node-{node}"))).into(),
             heartbeat_interval_ms: 20,
             election_timeout_ms: 100,
-            transport: self.wire.clone(),
+            transport: Arc::new(End { wire: self.wire.clone(), node }),
             log_kept_bytes_max: 0,
             joins,
             ..GroupOptions::default()
@@ -338,4 +353,41 @@ async fn a_node_whose_data_are_lost_is_replaced_by_another() {
         cluster.ledgers[&4].reaches(44).await;
         cluster.stop().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_that_hears_nobody_gives_way() {
+    let cluster = Cluster::of_three().await;
+    cluster.propose("before").await;
+    let (deaf, _) = cluster.leader().await;
+    *cluster.wire.deaf.lock() = Some(deaf);
+    let others = || cluster.groups().into_iter().filter(|(node, _)| *node != deaf);
+    let meanwhile = async {
+        let leads = |(_, group): &(u64, Group)| matches!(*group.role().borrow(), Role::Leader { .. });
+        loop {
+            if let Some((_, leader)) = others().find(leads)
+                && leader.propose(Payload::new(Bytes::from_static(b"meanwhile"))).await.is_ok()
+            {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let done = tokio::time::timeout(Duration::from_secs(30), meanwhile).await;
+    done.expect("the others elect another leader, though they hear the former one");
+
+    *cluster.wire.deaf.lock() = None;
+    cluster.propose("after").await;
+    for ledger in cluster.ledgers.values() {
+        let mut applied = ledger.applied.subscribe();
+        applied
+            .wait_for(|entries| entries.values().next_back().is_some_and(|last| last == "after"))
+            .await
+            .unwrap();
+        // A proposal that fails may still be done.
+        let mut texts = ledger.texts();
+        texts.dedup();
+        assert_eq!(texts, ["before", "meanwhile", "after"]);
+    }
+    cluster.stop().await;
 }

@@ -13,6 +13,7 @@ use openraft::Raft;
 use tokio::sync::SemaphorePermit;
 
 use super::Group;
+use crate::silence::lease;
 use crate::types::{ProposeError, TypeConfig};
 
 /// Voters of whom two are a majority.
@@ -110,9 +111,4 @@ impl Group {
         let raft = self.inner.raft()?;
         raft.trigger().elect().await.map_err(|_| self.inner.abandoned())
     }
-}
-
-/// Time after which every voter has forgotten the lease of a silent leader.
-fn lease(raft: &Raft<TypeConfig>) -> Duration {
-    Duration::from_millis(raft.config().election_timeout_max + raft.config().heartbeat_interval)
 }
