@@ -30,7 +30,7 @@ const FULL_PAUSE: Duration = Duration::from_millis(100);
 /// One job in so many is left to time out.
 const LEFT_ONE_IN: u64 = 5;
 /// Checks in flight.
-const CHECKERS: usize = 16;
+const CHECKERS: usize = 64;
 /// Room of a job stream, bytes.
 const STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 /// Long enough for the end of every test.
@@ -314,41 +314,37 @@ pub(crate) async fn drain(client: &Client, ledger: &Ledger) {
     // Long enough for jobs that were handed out before the crash to come back.
     let patience = JOB_TIMEOUT + Duration::from_secs(1);
     loop {
-        let mut worked = 0;
-        for job_type in TYPES {
-            loop {
-                let wait = if worked == 0 { Duration::from_millis(500) } else { Duration::ZERO };
-                let asked = Instant::now();
-                let jobs = client.activate_jobs(&activation(job_type, wait)).await.unwrap();
-                if jobs.is_empty() {
-                    break;
-                }
-                worked += jobs.len();
-                stream::iter(jobs)
-                    .for_each_concurrent(CHECKERS, async |job| {
-                        if ledger.activated(&job, asked) {
-                            assert!(complete(client, &job, ledger).await, "the server is gone");
-                        }
-                    })
-                    .await;
-            }
-        }
+        let wait = Duration::from_millis(500);
+        let worked = TYPES.map(|job_type| work_off(client, job_type, wait, ledger));
+        let worked: usize = futures::future::join_all(worked).await.into_iter().sum();
         ledger.assert_sound();
         if worked == 0 {
-            let asked = Instant::now();
-            let late = futures::future::join_all(TYPES.map(|job_type| async move {
-                client.activate_jobs(&activation(job_type, patience)).await.unwrap()
-            }));
-            let late: Vec<Job> = late.await.into_iter().flatten().collect();
-            if late.is_empty() {
+            let late = TYPES.map(|job_type| work_off(client, job_type, patience, ledger));
+            if futures::future::join_all(late).await.into_iter().all(|worked| worked == 0) {
                 return;
             }
-            for job in late {
-                if ledger.activated(&job, asked) {
-                    complete(client, &job, ledger).await;
-                }
-            }
         }
+    }
+}
+
+/// Completes jobs of a type until there is none for a while. Returns how many there were.
+async fn work_off(client: &Client, job_type: &'static str, wait: Duration, ledger: &Ledger) -> usize {
+    let mut worked = 0;
+    loop {
+        let asked = Instant::now();
+        let command = ActivateJobs { jobs_max: CHECKERS as u32, ..activation(job_type, wait) };
+        let jobs = client.activate_jobs(&command).await.unwrap();
+        if jobs.is_empty() {
+            return worked;
+        }
+        worked += jobs.len();
+        stream::iter(jobs)
+            .for_each_concurrent(None, async |job| {
+                if ledger.activated(&job, asked) {
+                    assert!(complete(client, &job, ledger).await, "the server is gone");
+                }
+            })
+            .await;
     }
 }
 

@@ -181,7 +181,11 @@ impl Cluster {
             broker.partitions.iter().all(|partition| partition.health.eq_ignore_ascii_case("healthy"))
         };
         let mut leaders = topology.brokers.iter().filter(|broker| broker.partitions.iter().any(leads));
-        match (topology.brokers.iter().filter(|broker| is_well(broker)).count(), leaders.next(), leaders.next()) {
+        match (
+            topology.brokers.iter().filter(|broker| is_well(broker)).count(),
+            leaders.next(),
+            leaders.next(),
+        ) {
             (3, Some(leader), None) => Ok(leader.node_id as u16),
             _ => Err(format!("{topology:?}")),
         }

@@ -13,6 +13,8 @@ const HELD_UP: Duration = Duration::from_secs(2);
 /// So long that connections of the others to it end.
 const HELD_UP_LONG: Duration = Duration::from_secs(10);
 const CUT: Duration = Duration::from_secs(3);
+/// Longer than a leader that no other broker answers speaks on.
+const CUT_LONG: Duration = Duration::from_secs(6);
 /// Longer than brokers take to compare their clocks.
 const CLOCK_WRONG: Duration = Duration::from_secs(4);
 const CLOCK_SECONDS: i64 = 3600;
@@ -65,9 +67,9 @@ pub(crate) const FAULTS: [Fault; 21] = [
     Fault::CutLeader,
     Fault::FullDisk,
     Fault::HoldUpLeader,
-    Fault::CutToLeader,
     Fault::KillAll,
     Fault::ClockAhead,
+    Fault::CutToLeader,
     Fault::LoseLeader,
     Fault::FailingSyncs,
     Fault::CutFromLeader,
@@ -136,14 +138,19 @@ impl Fault {
             Self::CutLeader
             | Self::CutFollower
             | Self::CutFromLeader
-            | Self::CutToLeader
             | Self::CutFromFollower
             | Self::CutBetweenFollowers => CUT,
+            Self::CutToLeader => CUT_LONG,
             Self::ClockAhead | Self::ClockBehind => CLOCK_WRONG,
             Self::SlowSyncs => DISK_SLOW,
             Self::FullDisk => DISK_FULL,
             Self::FailingSyncs | Self::FailingSyncsOfFollower | Self::FailingReads => DISK_FAILS,
         }
+    }
+
+    /// Whether it lasts until the broker is started again.
+    pub(crate) fn is_mended_by_start(self) -> bool {
+        self.lasts().is_zero() || self == Self::FailingReads
     }
 
     fn disorder(self) -> Option<(Disorder, i64)> {

@@ -36,9 +36,9 @@ use tally::Tally;
 use tokio::time::{Instant, timeout};
 
 /// Rounds when `FAULTS_ROUNDS` does not say.
-const ROUNDS_DEFAULT: u64 = 8;
+const ROUNDS_DEFAULT: u64 = 7;
 /// Pause of each creator after a creation: workers keep up with some hundred instances a second.
-const PACE: Duration = Duration::from_millis(100);
+const PACE: Duration = Duration::from_millis(300);
 /// Load before a fault, in milliseconds.
 const LOAD_MS: std::ops::Range<u64> = 100..900;
 /// Load after it.
@@ -53,7 +53,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(30);
 /// The kinds of a run, in turn.
 fn kinds() -> Vec<Fault> {
     let wanted = std::env::var("FAULTS_KINDS").unwrap_or_default();
-    let is_wanted = |fault: &Fault| wanted.is_empty() || wanted.split(',').any(|kind| kind == format!("{fault:?}"));
+    let is_wanted =
+        |fault: &Fault| wanted.is_empty() || wanted.split(',').any(|kind| kind == format!("{fault:?}"));
     FAULTS.into_iter().filter(|fault| fault.is_possible()).filter(is_wanted).collect()
 }
 
@@ -121,14 +122,19 @@ async fn one_round(
 
     let survivor = load::rest(&cluster.rest((leader + 1) % BROKERS));
     let struck = fault.strike(cluster, leader, follower).await;
-    let creation = async {
-        if fault.is_of_leader() { Some(load::create_one(&survivor, ledger).await) } else { None }
-    };
+    let creation =
+        async { if fault.is_of_leader() { Some(load::create_one(&survivor, ledger).await) } else { None } };
     let mending = async {
         pass(fault.lasts()).await;
         struck.mend(cluster);
+        let mended = Instant::now();
+        if fault.is_mended_by_start() {
+            return None;
+        }
+        cluster.leader().await;
+        Some(mended.elapsed())
     };
-    let (fail_over, ()) = tokio::join!(creation, mending);
+    let (fail_over, recovery) = tokio::join!(creation, mending);
     pass(AFTER).await;
     loads.iter().for_each(Load::stop);
     let ended = futures::future::join_all(loads.into_iter().map(Load::end));
@@ -136,7 +142,7 @@ async fn one_round(
     ledger.assert_sound();
     let began = Instant::now();
     struck.recover(cluster).await;
-    (fail_over, began.elapsed())
+    (fail_over, recovery.unwrap_or_else(|| began.elapsed()))
 }
 
 /// Lets the load go on.

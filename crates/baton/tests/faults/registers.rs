@@ -80,7 +80,8 @@ pub(crate) struct Registers {
 impl Registers {
     /// Creates the registers, and has clients at work until the end, whatever becomes of brokers.
     pub(crate) async fn begin(cluster: &Cluster) -> Self {
-        let mut begun = Self { registers: Vec::new(), clients: JoinSet::new(), stop: CancellationToken::new() };
+        let mut begun =
+            Self { registers: Vec::new(), clients: JoinSet::new(), stop: CancellationToken::new() };
         let addresses: Vec<String> = (0..BROKERS).map(|broker| cluster.rest(broker)).collect();
         for number in 0..REGISTERS {
             let body = format!(r#"{{"name":"r{number}","value":0}}"#);
@@ -113,7 +114,8 @@ impl Registers {
             ended.unwrap();
         }
         self.assert_sound();
-        let sum = |of: &dyn Fn(&Register) -> u64| self.registers.iter().map(|register| of(register)).sum::<u64>();
+        let sum =
+            |of: &dyn Fn(&Register) -> u64| self.registers.iter().map(|register| of(register)).sum::<u64>();
         let writes = sum(&|register| register.writes.load(Ordering::Relaxed));
         let reads: Vec<u64> = (0..usize::from(BROKERS))
             .map(|broker| sum(&|register| register.reads[broker].load(Ordering::Relaxed)))
@@ -137,7 +139,9 @@ async fn write(addresses: Vec<String>, path: String, register: Arc<Register>, st
             let address = &addresses[asked % addresses.len()];
             match request(address, "PUT", &path, &headers, &body).await {
                 Ok((200, _)) => break,
-                Ok((400..500, answer)) => register.contradiction(format!("{path}: a write is refused: {answer}")),
+                Ok((400..500, answer)) => {
+                    register.contradiction(format!("{path}: a write is refused: {answer}"))
+                }
                 Ok(_) | Err(_) => {}
             }
             tokio::time::sleep(PAUSE).await;
@@ -147,7 +151,13 @@ async fn write(addresses: Vec<String>, path: String, register: Arc<Register>, st
     }
 }
 
-async fn read(broker: usize, address: String, path: String, register: Arc<Register>, stop: CancellationToken) {
+async fn read(
+    broker: usize,
+    address: String,
+    path: String,
+    register: Arc<Register>,
+    stop: CancellationToken,
+) {
     while !stop.is_cancelled() {
         let least = register.least();
         match request(&address, "GET", &path, "", "").await {
