@@ -114,8 +114,8 @@ crash: ## Kill a loaded release server ROUNDS times (100), restart it and look f
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test crash -- --nocapture
 
 .PHONY: faults
-faults: ## Kill and hold up brokers of a loaded release cluster, ROUNDS times (100), and look for what is lost; SEED=N repeats a run
-	FAULTS_ROUNDS=$(ROUNDS) FAULTS_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test faults -- --nocapture
+faults: ## Kill, hold up, cut off and rob brokers of a loaded release cluster, ROUNDS times (100), and look for what is lost; SEED=N repeats a run, KINDS=CutLeader,FullDisk has these alone
+	FAULTS_ROUNDS=$(ROUNDS) FAULTS_SEED=$(SEED) FAULTS_KINDS=$(KINDS) $(CARGO) test --locked --release -p baton --test faults -- --nocapture
 
 .PHONY: simulate
 simulate: ## Run SEEDS (2000) clusters, from seed FIRST on (1), on a simulated clock, network and disk, some of them twice

@@ -105,12 +105,12 @@ struct Wire {
 }
 
 /// The end of the wire at a node.
-struct End {
+struct Line {
     wire: Arc<Wire>,
     node: u64,
 }
 
-impl Transport for End {
+impl Transport for Line {
     fn call<'a>(&'a self, _: u64, node: u64, address: &'a str, request: PeerRequest) -> PeerFuture<'a> {
         assert_eq!(address, format!("node-{node}"));
         let target = self.wire.nodes.lock().get(&node).cloned();
@@ -156,7 +156,7 @@ impl Cluster {
             voters: [1, 2, 3].map(|node| (node, format!("node-{node}"))).into(),
             heartbeat_interval_ms: 20,
             election_timeout_ms: 100,
-            transport: Arc::new(End { wire: self.wire.clone(), node }),
+            transport: Arc::new(Line { wire: self.wire.clone(), node }),
             log_kept_bytes_max: 0,
             joins,
             ..GroupOptions::default()

@@ -45,7 +45,7 @@ async fn shown(address: &str) -> Option<Shown> {
     }
 }
 
-/// What is wrong with what brokers show.
+/// The first differences between brokers, or from what is known.
 fn difference(shown: &[Option<Shown>], known: &[i64]) -> Option<String> {
     let Some(shown) = shown.iter().map(Option::as_ref).collect::<Option<Vec<_>>>() else {
         return Some("a store is away".to_owned());

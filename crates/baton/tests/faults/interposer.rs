@@ -10,7 +10,7 @@ use tokio::process::Command;
 const FAULTS: u64 = 8;
 const NUMBER_BYTES: u64 = 8;
 
-/// What can be wrong, in the order of `interpose.c`.
+/// Disorders of a clock or a disk, in the order of `interpose.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disorder {
     ClockSeconds,

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{BROKERS, Cluster};
 use crate::http::request;
+use crate::pass;
 
 const REGISTERS: usize = 3;
 /// Between two requests of a client.
@@ -21,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// How many contradictions are shown.
 const SHOWN: usize = 20;
 
-/// What is known of a register.
+/// Values that a register may have.
 #[derive(Default)]
 struct Known {
     /// Acknowledged or read.
@@ -72,7 +73,7 @@ impl Register {
 }
 
 pub(crate) struct Registers {
-    registers: Vec<Arc<Register>>,
+    all: Vec<Arc<Register>>,
     clients: JoinSet<()>,
     stop: CancellationToken,
 }
@@ -80,8 +81,7 @@ pub(crate) struct Registers {
 impl Registers {
     /// Creates the registers, and has clients at work until the end, whatever becomes of brokers.
     pub(crate) async fn begin(cluster: &Cluster) -> Self {
-        let mut begun =
-            Self { registers: Vec::new(), clients: JoinSet::new(), stop: CancellationToken::new() };
+        let mut begun = Self { all: Vec::new(), clients: JoinSet::new(), stop: CancellationToken::new() };
         let addresses: Vec<String> = (0..BROKERS).map(|broker| cluster.rest(broker)).collect();
         for number in 0..REGISTERS {
             let body = format!(r#"{{"name":"r{number}","value":0}}"#);
@@ -95,14 +95,14 @@ impl Registers {
                 begun.clients.spawn(read(broker, address, path, Arc::clone(&register), stop));
             }
             begun.clients.spawn(write(addresses.clone(), path, Arc::clone(&register), begun.stop.clone()));
-            begun.registers.push(register);
+            begun.all.push(register);
         }
         begun
     }
 
     pub(crate) fn assert_sound(&self) {
         let found: Vec<String> =
-            self.registers.iter().flat_map(|register| register.contradictions.lock().clone()).collect();
+            self.all.iter().flat_map(|register| register.contradictions.lock().clone()).collect();
         let shown = &found[..found.len().min(SHOWN)];
         assert!(shown.is_empty(), "{} reads are not linearizable:\n{}", found.len(), shown.join("\n"));
     }
@@ -114,8 +114,7 @@ impl Registers {
             ended.unwrap();
         }
         self.assert_sound();
-        let sum =
-            |of: &dyn Fn(&Register) -> u64| self.registers.iter().map(|register| of(register)).sum::<u64>();
+        let sum = |of: &dyn Fn(&Register) -> u64| self.all.iter().map(|register| of(register)).sum::<u64>();
         let writes = sum(&|register| register.writes.load(Ordering::Relaxed));
         let reads: Vec<u64> = (0..usize::from(BROKERS))
             .map(|broker| sum(&|register| register.reads[broker].load(Ordering::Relaxed)))
@@ -140,14 +139,14 @@ async fn write(addresses: Vec<String>, path: String, register: Arc<Register>, st
             match request(address, "PUT", &path, &headers, &body).await {
                 Ok((200, _)) => break,
                 Ok((400..500, answer)) => {
-                    register.contradiction(format!("{path}: a write is refused: {answer}"))
+                    register.contradiction(format!("{path}: a write is refused: {answer}"));
                 }
                 Ok(_) | Err(_) => {}
             }
-            tokio::time::sleep(PAUSE).await;
+            pass(PAUSE).await;
         }
         register.written(value);
-        tokio::time::sleep(PAUSE).await;
+        pass(PAUSE).await;
     }
 }
 
@@ -165,6 +164,6 @@ async fn read(
             Ok((400..500, answer)) => register.contradiction(format!("{path}: a read is refused: {answer}")),
             Ok(_) | Err(_) => {}
         }
-        tokio::time::sleep(PAUSE).await;
+        pass(PAUSE).await;
     }
 }
