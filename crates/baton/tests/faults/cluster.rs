@@ -40,7 +40,7 @@ pub(crate) struct Cluster {
 /// Places where a cluster can be made to fail.
 struct Weak {
     network: Network,
-    interposer: Interposer,
+    interposer: Option<Interposer>,
     pages: Vec<Page>,
 }
 
@@ -150,8 +150,8 @@ impl Cluster {
         let mut command = program();
         command.arg("start").arg("--config").arg(self.folder(broker).join("baton.yaml"));
         command.stdout(Stdio::null()).stderr(log);
-        if let Some(weak) = &self.weak {
-            weak.interposer.load(&mut command, &self.page(broker), &self.data(broker));
+        if let Some(interposer) = self.weak.as_ref().and_then(|weak| weak.interposer.as_ref()) {
+            interposer.load(&mut command, &self.page(broker), &self.data(broker));
         }
         assert!(self.running.insert(broker, command.spawn().unwrap()).is_none(), "it runs");
     }

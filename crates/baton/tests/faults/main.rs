@@ -36,7 +36,7 @@ use tally::Tally;
 use tokio::time::{Instant, timeout};
 
 /// Rounds when `FAULTS_ROUNDS` does not say.
-const ROUNDS_DEFAULT: u64 = 7;
+const ROUNDS_DEFAULT: u64 = 6;
 /// Pause of each creator after a creation: workers keep up with some hundred instances a second.
 const PACE: Duration = Duration::from_millis(300);
 /// Load before a fault, in milliseconds.
@@ -63,6 +63,7 @@ async fn what_a_cluster_acknowledged_survives() {
     let rounds = number("FAULTS_ROUNDS").unwrap_or(ROUNDS_DEFAULT);
     let mut random = Random::announced("FAULTS");
     let kinds = kinds();
+    assert!(!kinds.is_empty(), "FAULTS_KINDS names no kind");
     let mut cluster = Cluster::begin_weak().await;
     (0..BROKERS).for_each(|broker| cluster.start(broker));
     cluster.leader().await;
