@@ -103,8 +103,8 @@ async fn what_a_cluster_acknowledged_survives() {
     tally.print();
 }
 
-/// Loads all brokers, brings a fault about, and repairs it. Returns how long the loss of the leader lasted, and how long
-/// it took until all were well again.
+/// Loads all brokers, brings a fault about, and repairs it. Returns how long the loss of the leader lasted, and how
+/// long it took until all were well again.
 async fn one_round(
     cluster: &mut Cluster,
     fault: Fault,
