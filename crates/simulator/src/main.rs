@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -62,7 +63,27 @@ fn scratch(given: Option<PathBuf>) -> PathBuf {
     given.unwrap_or_else(|| if memory.is_dir() { memory } else { std::env::temp_dir() })
 }
 
+/// Starts this program anew with the same addresses each time. Locks are found by their addresses: which of them are
+/// handed over fairly, and so the order of threads, depends on those.
+fn fix_addresses() {
+    const ASK: libc::c_ulong = 0xffff_ffff;
+    // SAFETY: it changes a flag of this process.
+    let before = unsafe { libc::personality(ASK) };
+    if before < 0 || before & libc::ADDR_NO_RANDOMIZE != 0 {
+        return;
+    }
+    // SAFETY: as above.
+    let set = unsafe { libc::personality((before | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong) };
+    if set >= 0
+        && let Ok(program) = std::env::current_exe()
+    {
+        let error = Command::new(program).args(std::env::args_os().skip(1)).exec();
+        eprintln!("the simulator cannot start itself anew: {error}");
+    }
+}
+
 fn main() -> ExitCode {
+    fix_addresses();
     let arguments = Arguments::parse();
     match arguments.one {
         Some(seed) => {
@@ -122,7 +143,7 @@ fn one(seed: u64, log_is_shown: bool, scratch: PathBuf) -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::new(LOGGED);
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log).with_ansi(false);
     log.with_timer(VirtualTime).init();
-    let root = scratch.join(format!("baton-simulation-{}-{seed}", std::process::id()));
+    let root = scratch.join(format!("baton-simulation-{:010}-{seed:020}", std::process::id()));
     let (plan, outcome) = world::run(seed, root.clone());
     // A failed clean-up leaves little behind.
     let _ = std::fs::remove_dir_all(root);
