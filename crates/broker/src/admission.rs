@@ -75,7 +75,7 @@ pub(crate) async fn admit(node: &Node, broker: u32) -> Result<Bytes, String> {
     let _turn = links.changing_members.lock().await;
     let members = router.group.members();
     let known = replicas(&members).filter(|replica| replica.broker == broker).max();
-    let replica = known.map_or_else(|| ReplicaNumber::first(broker), |known| known).next();
+    let replica = known.unwrap_or_else(|| ReplicaNumber::first(broker)).next();
     let failed = |error: replication::MembershipError| error.to_string();
     router.group.add_learner(replica.number(), address).await.map_err(failed)?;
     tracing::warn!(

@@ -20,10 +20,9 @@ const STORE: &str = "secondary-storage.sqlite";
 
 /// Moves the state and the log of a replica, and what it made of them, to a directory of their own.
 pub(crate) fn set_aside(data_dir: &Path) -> io::Result<PathBuf> {
-    let target = (1..)
-        .map(|number: u32| data_dir.join(format!("damaged-{number}")))
-        .find(|target| !target.exists())
-        .expect("a directory has a free name");
+    let names = (1..=u32::MAX).map(|number| data_dir.join(format!("damaged-{number}")));
+    let mut names = names;
+    let target = names.find(|target| !target.exists()).expect("a directory has a free name");
     std::fs::create_dir(&target)?;
     for entry in std::fs::read_dir(data_dir)? {
         let name = entry?.file_name();

@@ -71,7 +71,7 @@ struct SharedArchive {
 }
 
 impl Exporter for SharedArchive {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "shared-archive"
     }
 

@@ -170,7 +170,7 @@ impl Scheduler {
                         ready += 1;
                     }
                     ThreadState::Waiting { until_ns: Some(until_ns), .. } => {
-                        earliest = earliest.min(until_ns)
+                        earliest = earliest.min(until_ns);
                     }
                     ThreadState::Waiting { .. } | ThreadState::Ended => {}
                 }

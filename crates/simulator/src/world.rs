@@ -220,7 +220,7 @@ impl World {
                 drop(tokio::spawn(timeout(RECOVERY, asked)));
             }
             (Fault::Kill | Fault::LosePower | Fault::LoseDirectory, Some(_)) => {
-                self.strike_process(fault, broker)
+                self.strike_process(fault, broker);
             }
             (fault, Some(life)) => self.strike_machine(fault, broker, &life),
         }

@@ -18,9 +18,10 @@ pub(super) struct Ports {
 
 impl Ports {
     pub(super) async fn bind(config: &Config) -> Result<Self, Failure> {
-        let peers = match config.is_in_cluster() {
-            true => Some(bind("peers", config.peers.listen.as_str()).await?),
-            false => None,
+        let peers = if config.is_in_cluster() {
+            Some(bind("peers", config.peers.listen.as_str()).await?)
+        } else {
+            None
         };
         Ok(Self {
             rest: bind("rest", config.rest.listen.as_str()).await?,

@@ -27,7 +27,7 @@ struct ToTarget {
 }
 
 impl Exporter for ToTarget {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "shared"
     }
 
@@ -70,7 +70,7 @@ struct All(Mutex<BTreeSet<u64>>);
 struct ToAll(Arc<All>, u64);
 
 impl Exporter for ToAll {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "all"
     }
 
@@ -121,7 +121,6 @@ async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
     let mut cluster = Cluster::start_with(Settings {
         exporters: Box::new(move || factories(&of_target, &of_all)),
         log_kept_bytes: 1,
-        ..Settings::default()
     })
     .await;
     let leader = cluster.leader().await;
