@@ -72,7 +72,7 @@ impl Comparison {
     }
 }
 
-type Answer = Result<StateHash, String>;
+type HashAnswer = Result<StateHash, String>;
 
 /// The hash that is wanted of this replica.
 #[derive(Default)]
@@ -83,9 +83,9 @@ enum Wanted {
     #[default]
     Nothing,
     /// After the entry with this number.
-    After(u64, oneshot::Sender<Answer>, oneshot::Receiver<Answer>),
+    After(u64, oneshot::Sender<HashAnswer>, oneshot::Receiver<HashAnswer>),
     /// It is being made.
-    Begun(u64, oneshot::Receiver<Answer>),
+    Begun(u64, oneshot::Receiver<HashAnswer>),
 }
 
 impl WantedHash {
@@ -96,7 +96,7 @@ impl WantedHash {
     }
 
     /// The way to tell the hash, if it is wanted after an entry.
-    pub fn after(&self, origin: Option<BatchOrigin>) -> Option<oneshot::Sender<Answer>> {
+    pub fn after(&self, origin: Option<BatchOrigin>) -> Option<oneshot::Sender<HashAnswer>> {
         let mut wanted = self.0.lock();
         let is_it =
             matches!(&*wanted, Wanted::After(number, ..) if Some(*number) == origin.map(|of| of.number));
@@ -109,7 +109,7 @@ impl WantedHash {
     }
 
     /// The hash after an entry, once it is there.
-    fn take(&self, number: u64) -> Result<oneshot::Receiver<Answer>, String> {
+    fn take(&self, number: u64) -> Result<oneshot::Receiver<HashAnswer>, String> {
         let mut wanted = self.0.lock();
         match std::mem::take(&mut *wanted) {
             Wanted::After(of, _sender, receiver) if of == number => {
@@ -126,7 +126,7 @@ impl WantedHash {
 }
 
 /// Hashes a state on a thread of its own.
-pub(crate) fn hash(snapshot: Snapshot, answer: oneshot::Sender<Answer>) {
+pub(crate) fn hash(snapshot: Snapshot, answer: oneshot::Sender<HashAnswer>) {
     let index = snapshot.applied_index();
     let run = move || {
         let hashed = snapshot.hash().map(|hash| StateHash { index, hash });
@@ -227,7 +227,7 @@ impl Node {
         proposed.map(drop).map_err(|error| error.to_string())
     }
 
-    async fn hash_of(&self, number: u64) -> Answer {
+    async fn hash_of(&self, number: u64) -> HashAnswer {
         let wanted = self.shared.wanted_hash.take(number)?;
         let hash = timeout(HASH_TIME, wanted).await.map_err(|_| "the hash takes too long".to_owned())?;
         hash.map_err(|_| "the entry has not come here yet".to_owned())?
@@ -331,7 +331,7 @@ pub(crate) async fn answer(node: &Node, mut request: Bytes) -> Result<Bytes, Str
     }
 }
 
-fn read_hash(mut answer: Bytes) -> Answer {
+fn read_hash(mut answer: Bytes) -> HashAnswer {
     let mut number = || answer.try_get_u64().map_err(|error| error.to_string());
     Ok(StateHash { index: number()?, hash: number()? })
 }

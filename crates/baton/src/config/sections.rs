@@ -127,8 +127,7 @@ sections! {
         certificate_chain: Option<PathBuf> = None;
         /// PEM file with the private key.
         private_key: Option<PathBuf> = None;
-        /// PEM file with the authorities that sign the certificates of brokers. A certificate of theirs is all that
-        /// it takes to be one.
+        /// PEM file with the authorities that sign the certificates of brokers, and nobody else's.
         authorities: Option<PathBuf> = None;
     }
 
@@ -565,12 +564,9 @@ sections! {
 
     /// The brokers that are one together, and the topology that clients see.
     "cluster" cluster: Cluster {
-        /// Peer addresses of all brokers by their numbers, such as '0=host-a:26502, 1=host-b:26502,
-        /// 2=host-c:26502'; the same on each. A majority of them must run. Without them this broker is alone.
+        /// Peer addresses of all brokers by number, the same on each, such as '0=a:26502, 1=b:26502, 2=c:26502'.
         brokers: Brokers = Brokers::default();
-        /// Peer addresses of some brokers, separated by commas, that are asked for that list in its place, such as
-        /// 'baton-peers:26502'. A name may stand for several addresses. At the first start of a cluster, one broker
-        /// at least must have the list.
+        /// Peer addresses of brokers that are asked for that list in its place. A name may stand for several.
         join: Seeds = Seeds::default();
         /// Number of this broker, from 0.
         node_id: u32 = 0;

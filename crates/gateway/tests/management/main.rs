@@ -13,7 +13,7 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
     BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, Gate, Loggers, Management,
     MemberStatus, Metrics, OperationError, Operations, ParkedRecord, PartitionStatus, Renderer, Replayed,
-    ReplicaState, ReplicaStatus, Slot, StateComparison,
+    ReplicaStatus, Slot, StateComparison,
 };
 use protocol::Clock;
 use serde_json::{Value, json};
@@ -151,15 +151,7 @@ impl Operations for FakeBroker {
     }
 
     fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
-        let of = |index, hash: Option<&str>, failure: Option<&str>, differs| ReplicaState {
-            index,
-            hash: hash.map(str::to_owned),
-            failure: failure.map(str::to_owned),
-            differs,
-        };
-        let replicas =
-            [(0, of(Some(7), Some("0a"), None, true)), (1, of(None, None, Some("no answer"), false))];
-        ready(Ok(StateComparison { equal: false, replicas: replicas.into() })).boxed()
+        ready(Ok(partitions::compared())).boxed()
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {

@@ -1,6 +1,20 @@
 //! Partitions: pausing, writing, handing over.
 
+use gateway::management::ReplicaState;
+
 use super::*;
+
+/// States of two replicas, of which one tells none.
+pub(super) fn compared() -> StateComparison {
+    let of = |index, hash: Option<&str>, failure: Option<&str>, differs| ReplicaState {
+        index,
+        hash: hash.map(str::to_owned),
+        failure: failure.map(str::to_owned),
+        differs,
+    };
+    let replicas = [(0, of(Some(7), Some("0a"), None, true)), (1, of(None, None, Some("no answer"), false))];
+    StateComparison { equal: false, replicas: replicas.into() }
+}
 
 #[tokio::test]
 async fn a_partition_is_handed_over() {
