@@ -35,6 +35,8 @@ pub(crate) const DIGEST: u8 = 16;
 const DIGEST_TIME: Duration = Duration::from_secs(3);
 const DIGEST_LOOK: Duration = Duration::from_millis(20);
 
+/// Time for another broker to take an order, and for an entry to be committed.
+const ORDER_TIME: Duration = Duration::from_secs(5);
 /// Time to hash a state.
 const HASH_TIME: Duration = Duration::from_secs(600);
 
@@ -169,10 +171,13 @@ impl Node {
         self.shared.wanted_hash.want(number);
         let mut hashes = BTreeMap::new();
         for (broker, peer) in router.links.peers.all() {
-            let ready = peer.call(Lane::Requests, request(HASH_WANTED)).await;
-            if let Err(error) = ready {
-                hashes.insert(*broker as u32, Err(error.to_string()));
-            }
+            let ready = timeout(ORDER_TIME, peer.call(Lane::Requests, request(HASH_WANTED))).await;
+            let failure = match ready {
+                Ok(Ok(_)) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "no answer".to_owned(),
+            };
+            hashes.insert(*broker as u32, Err(failure));
         }
         self.mark(router, number).await?;
         let asked =
@@ -203,7 +208,8 @@ impl Node {
                 self.differs();
             } else if let Some(peer) = router.links.peers.peer(u64::from(*broker)) {
                 // A broker that is away compares digests when it is back.
-                let _ = peer.call(Lane::Requests, Bytes::from_static(&[HASH_DIFFERS])).await;
+                let told = peer.call(Lane::Requests, Bytes::from_static(&[HASH_DIFFERS]));
+                let _ = timeout(ORDER_TIME, told).await;
             }
         }
         Ok(compared)
@@ -223,7 +229,9 @@ impl Node {
             digest: None,
         };
         self.shared.stamp(&mut batch);
-        let proposed = self.group().propose(Payload::new(Bytes::from(batch.encode()))).await;
+        let proposed = self.group().propose(Payload::new(Bytes::from(batch.encode())));
+        let proposed = timeout(ORDER_TIME, proposed).await;
+        let proposed = proposed.map_err(|_| "a majority of the brokers does not answer".to_owned())?;
         proposed.map(drop).map_err(|error| error.to_string())
     }
 
