@@ -30,7 +30,12 @@ impl Node {
             return Err(Rejection::invalid_argument(reason).into());
         }
         let Some(router) = &self.router else { return Ok(own) };
-        let role = *router.group.role().borrow();
+        let mut role = router.group.role();
+        let has_leader =
+            |role: &Role| matches!(role, Role::Leader { .. } | Role::Follower { leader: Some(_), .. });
+        // Right after an election, this broker may not know the new leader yet.
+        let known = timeout(PATIENCE, role.wait_for(has_leader)).await;
+        let role = known.ok().and_then(Result::ok).map_or(Role::Unavailable, |role| *role);
         let leader = match role {
             Role::Leader { .. } => self.hand_over_here(router, to).await,
             Role::Follower { leader: Some(leader), .. } => router.links.hand_over(leader, to).await,
