@@ -97,7 +97,7 @@ impl Router {
         let mut is_sent = false;
         loop {
             let now = *role.borrow_and_update();
-            is_sent |= matches!(now, Role::Leader { .. } | Role::Follower { leader: Some(_), .. });
+            is_sent |= now.has_leader();
             let sent = tokio::select! {
                 biased;
                 _ = skips.changed(), if is_sent => return RouteError::Open,

@@ -31,10 +31,8 @@ impl Node {
         }
         let Some(router) = &self.router else { return Ok(own) };
         let mut role = router.group.role();
-        let has_leader =
-            |role: &Role| matches!(role, Role::Leader { .. } | Role::Follower { leader: Some(_), .. });
         // Right after an election, this broker may not know the new leader yet.
-        let known = timeout(PATIENCE, role.wait_for(has_leader)).await;
+        let known = timeout(PATIENCE, role.wait_for(Role::has_leader)).await;
         let role = known.ok().and_then(Result::ok).map_or(Role::Unavailable, |role| *role);
         let leader = match role {
             Role::Leader { .. } => self.hand_over_here(router, to).await,

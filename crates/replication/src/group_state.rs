@@ -147,6 +147,13 @@ pub enum Role {
     Unavailable,
 }
 
+impl Role {
+    /// Whether this node leads, or knows the one that does.
+    pub fn has_leader(&self) -> bool {
+        matches!(self, Self::Leader { .. } | Self::Follower { leader: Some(_), .. })
+    }
+}
+
 pub(crate) enum Slot {
     Starting,
     Running(Raft<TypeConfig>),

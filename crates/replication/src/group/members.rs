@@ -54,6 +54,7 @@ impl Group {
 
     /// Gives the votes to these nodes, all of which must be members. Others are members no more.
     pub async fn set_voters(&self, voters: BTreeSet<u64>) -> Result<(), MembershipError> {
+        assert!(!voters.is_empty(), "a group without voters decides nothing");
         self.change(ChangeMembers::ReplaceAllVoters(voters)).await
     }
 
