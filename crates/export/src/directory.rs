@@ -1,7 +1,7 @@
 //! Directories that outlive a power failure.
 
 use std::fs::File;
-use std::io::{Error, ErrorKind};
+use std::io::{Error, ErrorKind, Write as _};
 use std::path::Path;
 
 /// Creates a directory and those above it, each synced into the one above.
@@ -16,6 +16,16 @@ pub(crate) fn create(directory: &Path) -> Result<(), Error> {
         _ => {}
     }
     sync(above)
+}
+
+/// Writes a small file in the place of the one before: it is there as a whole or not at all.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let scratch = path.with_extension("new");
+    let mut file = File::create(&scratch)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    std::fs::rename(&scratch, path)?;
+    path.parent().map_or(Ok(()), sync)
 }
 
 /// Syncs the names in a directory.

@@ -1,7 +1,7 @@
 //! The position up to which records did not come here, since a snapshot took the place of the state. It is kept over
 //! restarts.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::directory;
@@ -28,11 +28,6 @@ impl MissingFile {
     }
 
     pub fn write(&self, position: u64) -> io::Result<()> {
-        let scratch = self.0.with_extension("new");
-        let mut file = std::fs::File::create(&scratch)?;
-        writeln!(file, "{position}")?;
-        file.sync_all()?;
-        std::fs::rename(&scratch, &self.0)?;
-        self.0.parent().map_or(Ok(()), directory::sync)
+        directory::write(&self.0, format!("{position}\n").as_bytes())
     }
 }

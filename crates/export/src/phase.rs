@@ -1,6 +1,5 @@
 //! Whether exporting is paused; kept over restarts, because an operator pauses for the time of a backup.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::directory;
@@ -54,11 +53,6 @@ impl PhaseFile {
     }
 
     pub fn write(&self, phase: Phase) -> std::io::Result<()> {
-        let scratch = self.0.with_extension("new");
-        let mut file = std::fs::File::create(&scratch)?;
-        file.write_all(phase.as_str().as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&scratch, &self.0)?;
-        self.0.parent().map_or(Ok(()), directory::sync)
+        directory::write(&self.0, phase.as_str().as_bytes())
     }
 }

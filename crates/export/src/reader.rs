@@ -144,6 +144,7 @@ impl Reader {
 
     /// This replica leads or leads no more: the exporter begins after what is acknowledged, or ends.
     pub fn lead(&mut self, leads: bool) {
+        assert!(self.is_shared, "{} has a target of its own", self.id);
         self.is_passive = !leads;
         self.restart = true;
         self.failure = None;

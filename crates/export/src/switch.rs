@@ -1,7 +1,6 @@
 //! Which exporters are switched off; kept over restarts.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::directory;
@@ -28,13 +27,7 @@ impl SwitchFile {
     }
 
     pub fn write(&self, disabled: &BTreeSet<String>) -> std::io::Result<()> {
-        let scratch = self.0.with_extension("new");
-        let mut file = std::fs::File::create(&scratch)?;
-        for id in disabled {
-            writeln!(file, "{id}")?;
-        }
-        file.sync_all()?;
-        std::fs::rename(&scratch, &self.0)?;
-        self.0.parent().map_or(Ok(()), directory::sync)
+        let lines: String = disabled.iter().flat_map(|id| [id.as_str(), "\n"]).collect();
+        directory::write(&self.0, lines.as_bytes())
     }
 }
