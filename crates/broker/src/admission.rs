@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use replication::{Group, Members};
-use tokio::time::{Instant, sleep, timeout};
-use transport::{Lane, Peer};
+use tokio::time::{Instant, sleep};
+use transport::Peer;
 
 use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, SAY_INTERVAL, begin_anew, is_given_up};
 use crate::cluster::Replica;
@@ -15,6 +15,7 @@ use crate::identity::Identity;
 use crate::node::Node;
 use crate::opening::StartError;
 use crate::options::Options;
+use crate::peers;
 use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 
@@ -48,16 +49,14 @@ pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), 
 }
 
 /// Asks the others for a new number, the leader among them. An error has the reasons of all.
-pub(crate) async fn ask(peers: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
+pub(crate) async fn ask(others: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
     let mut reasons = Vec::new();
-    for (other, peer) in peers {
-        let asked = peer.call(Lane::Requests, Bytes::from_static(&[ADMIT]));
-        let answer = timeout(ASK_TIMEOUT, asked).await;
-        match answer.map(|answer| answer.map(|mut number| number.try_get_u64())) {
-            Ok(Ok(Ok(number))) => return Ok(ReplicaNumber::of(number)),
-            Ok(Ok(Err(_))) => reasons.push(format!("broker {other}: an answer of another form")),
-            Ok(Err(error)) => reasons.push(format!("broker {other}: {error}")),
-            Err(_) => reasons.push(format!("broker {other}: no answer")),
+    for (other, peer) in others {
+        let answer = peers::ask(peer, Bytes::from_static(&[ADMIT]), ASK_TIMEOUT).await;
+        match answer.map(|mut number| number.try_get_u64()) {
+            Ok(Ok(number)) => return Ok(ReplicaNumber::of(number)),
+            Ok(Err(_)) => reasons.push(format!("broker {other}: an answer of another form")),
+            Err(reason) => reasons.push(format!("broker {other}: {reason}")),
         }
     }
     Err(reasons.join("; "))
@@ -76,6 +75,7 @@ pub(crate) async fn admit(node: &Node, broker: u32) -> Result<Bytes, String> {
     let members = router.group.members();
     let known = replicas(&members).filter(|replica| replica.broker == broker).max();
     let replica = known.unwrap_or_else(|| ReplicaNumber::first(broker)).next();
+    assert!(replicas(&members).all(|other| other != replica), "{replica:?} was given before");
     let failed = |error: replication::MembershipError| error.to_string();
     router.group.add_learner(replica.number(), address).await.map_err(failed)?;
     tracing::warn!(

@@ -11,8 +11,8 @@ use protocol::{Batch, ENGINE_VERSION, FIRST_PARTITION};
 use replication::{Payload, ProposeError};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use transport::{
-    Attachment, BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, Reply, Served, TransportOptions,
-    serve,
+    Attachment, BrokerIdentity, CallError, Lane, Network, Parts, Peer, PeerService, Reply, Served,
+    TransportOptions, serve,
 };
 
 use crate::admission::{ADMIT, admit};
@@ -98,14 +98,19 @@ pub(crate) fn as_told(identity: &Identity) -> BrokerIdentity {
     }
 }
 
+/// Connections as they are configured, over a network.
+pub(crate) fn transport_options(network: Arc<dyn Network>, options: &PeerOptions) -> TransportOptions {
+    TransportOptions {
+        network,
+        certificates: options.certificates.clone(),
+        compresses: options.compresses,
+        ..TransportOptions::default()
+    }
+}
+
 impl Replica {
     fn transport(&self, options: &PeerOptions) -> TransportOptions {
-        TransportOptions {
-            network: Arc::clone(&self.attachment.network),
-            certificates: options.certificates.clone(),
-            compresses: options.compresses,
-            ..TransportOptions::default()
-        }
+        transport_options(Arc::clone(&self.attachment.network), options)
     }
 
     /// Connections to the other brokers, by their numbers.

@@ -32,7 +32,8 @@ pub(crate) struct ExportOrder {
     phase: ExportPhase,
     /// IDs of exporters that are switched off.
     disabled: BTreeSet<String>,
-    /// Those that this order switches on begin where this one is; else with what comes from then on.
+    /// The exporter at whose position those begin that this order switches on; else they begin with what comes from
+    /// then on.
     like: Option<String>,
 }
 
@@ -77,12 +78,7 @@ impl ExportOrders {
     /// Reads the order of a directory, which must exist.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let path = directory.join("order.json");
-        let order = match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| io::Error::other(format!("'{}': {error}", path.display())))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => ExportOrder::default(),
-            Err(error) => return Err(error),
-        };
+        let order = durable_file::read_json(&path)?.unwrap_or_default();
         Ok(Self { path, in_force: Mutex::new(order) })
     }
 
@@ -96,8 +92,7 @@ impl ExportOrders {
         if *order <= *in_force {
             return Ok(());
         }
-        durable_file::write(&self.path, &serde_json::to_vec(order).map_err(io::Error::other)?)?;
-        *in_force = order.clone();
+        self.keep(&mut in_force, order)?;
         exports.set_phase(order.phase.into())?;
         for exporter in exports.status().exporters {
             let enabled = !order.disabled.contains(&exporter.id);
@@ -108,9 +103,15 @@ impl ExportOrders {
         tracing::info!(?order, "an order to exporters is in force");
         Ok(())
     }
-}
 
-impl ExportOrders {
+    /// Puts an order in force, also after a restart.
+    fn keep(&self, in_force: &mut ExportOrder, order: &ExportOrder) -> io::Result<()> {
+        assert!(*order > *in_force, "orders only get later: {order:?} after {in_force:?}");
+        durable_file::write(&self.path, &serde_json::to_vec(order).map_err(io::Error::other)?)?;
+        in_force.clone_from(order);
+        Ok(())
+    }
+
     /// The order that makes others like this broker is now.
     fn new_order(&self, exports: &Hub, like: Option<String>) -> Result<ExportOrder, ChangeError> {
         let mut in_force = self.in_force.lock();
@@ -122,8 +123,7 @@ impl ExportOrders {
             disabled: disabled.collect(),
             like,
         };
-        durable_file::write(&self.path, &serde_json::to_vec(&order).map_err(io::Error::other)?)?;
-        *in_force = order.clone();
+        self.keep(&mut in_force, &order)?;
         Ok(order)
     }
 }

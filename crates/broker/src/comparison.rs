@@ -19,6 +19,7 @@ use crate::bootstrap::give_up;
 use crate::cluster::Links;
 use crate::divergence::{Digests, Verdict};
 use crate::node::Node;
+use crate::peers::ask;
 use crate::route::Router;
 
 /// First byte of a request for a comparison, for the leader.
@@ -132,7 +133,7 @@ pub(crate) fn hash(snapshot: Snapshot, answer: oneshot::Sender<HashAnswer>) {
     let index = snapshot.applied_index();
     let run = move || {
         let hashed = snapshot.hash().map(|hash| StateHash { index, hash });
-        // Nobody may wait for it any more.
+        // A broker that has gone away needs no answer.
         let _ = answer.send(hashed.map_err(|error| error.to_string()));
     };
     if let Err(error) = std::thread::Builder::new().name("state-hash".to_owned()).spawn(run) {
@@ -171,13 +172,9 @@ impl Node {
         self.shared.wanted_hash.want(number);
         let mut hashes = BTreeMap::new();
         for (broker, peer) in router.links.peers.all() {
-            let ready = timeout(ORDER_TIME, peer.call(Lane::Requests, request(HASH_WANTED))).await;
-            let failure = match ready {
-                Ok(Ok(_)) => continue,
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "no answer".to_owned(),
-            };
-            hashes.insert(*broker as u32, Err(failure));
+            if let Err(reason) = ask(peer, request(HASH_WANTED), ORDER_TIME).await {
+                hashes.insert(*broker as u32, Err(reason));
+            }
         }
         self.mark(router, number).await?;
         let asked =
@@ -185,12 +182,7 @@ impl Node {
         let answers = asked.map(|(broker, peer)| {
             let request = request(HASH);
             async move {
-                let answer = timeout(HASH_TIME, peer.call(Lane::Requests, request)).await;
-                let hash = match answer {
-                    Ok(Ok(answer)) => read_hash(answer),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err("no answer".to_owned()),
-                };
+                let hash = ask(peer, request, HASH_TIME).await.and_then(read_hash);
                 (*broker as u32, hash)
             }
         });
@@ -208,8 +200,7 @@ impl Node {
                 self.differs();
             } else if let Some(peer) = router.links.peers.peer(u64::from(*broker)) {
                 // A broker that is away compares digests when it is back.
-                let told = peer.call(Lane::Requests, Bytes::from_static(&[HASH_DIFFERS]));
-                let _ = timeout(ORDER_TIME, told).await;
+                let _ = ask(peer, Bytes::from_static(&[HASH_DIFFERS]), ORDER_TIME).await;
             }
         }
         Ok(compared)
@@ -269,10 +260,7 @@ async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
     let request = request.freeze();
     let asked = links.peers.all().iter().map(|(broker, peer)| {
         let request = request.clone();
-        async move {
-            let answer = timeout(DIGEST_TIME, peer.call(Lane::Requests, request)).await.ok()?.ok();
-            Some((*broker, answer?.try_get_u64().ok()?))
-        }
+        async move { Some((*broker, ask(peer, request, DIGEST_TIME).await.ok()?.try_get_u64().ok()?)) }
     });
     let told: Vec<(u64, u64)> = futures::future::join_all(asked).await.into_iter().flatten().collect();
     let digests: Vec<u64> = told.iter().map(|(_, digest)| *digest).chain([own]).collect();
@@ -282,8 +270,7 @@ async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
         for (broker, _) in told.iter().filter(|(_, digest)| *digest == of_leader) {
             if let Some(peer) = links.peers.peer(*broker) {
                 // One that is away compares again when it is back.
-                let _ = timeout(DIGEST_TIME, peer.call(Lane::Requests, Bytes::from_static(&[HASH_DIFFERS])))
-                    .await;
+                let _ = ask(peer, Bytes::from_static(&[HASH_DIFFERS]), DIGEST_TIME).await;
             }
         }
     }

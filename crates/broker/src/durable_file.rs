@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use serde::de::DeserializeOwned;
+
 /// Writes a file, in the place of one of the same name.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let directory = path.parent().ok_or_else(|| io::Error::other("a file must be in a directory"))?;
@@ -24,6 +26,16 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     sync(directory)?;
     may_end_here();
     Ok(())
+}
+
+/// Reads a file of JSON; `None` if it is not there. An error names the file.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+    let named = |error: &dyn std::fmt::Display| io::Error::other(format!("'{}': {error}", path.display()));
+    match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| named(&error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(named(&error)),
+    }
 }
 
 /// Makes the names in a directory last.

@@ -31,12 +31,7 @@ impl LocalPositions {
     /// The positions that were noted in a directory, which must exist.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let path = directory.join("positions.json");
-        let noted = match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| io::Error::other(format!("'{}': {error}", path.display())))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
-            Err(error) => return Err(error),
-        };
+        let noted = durable_file::read_json(&path)?.unwrap_or_default();
         Ok(Self { path, noted: Mutex::new(noted) })
     }
 

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::{Instant, sleep, timeout};
-use transport::{ANY_BROKER, Lane, Network, Peer, TransportOptions};
+use tokio::time::{Instant, sleep};
+use transport::{ANY_BROKER, Network, Peer};
 
-use crate::cluster::as_told;
+use crate::cluster::{as_told, transport_options};
 use crate::durable_file;
 use crate::identity::Identity;
 use crate::opening::StartError;
 use crate::options::Options;
+use crate::peers::ask;
 
 /// First byte of the question for the brokers of the cluster.
 pub(crate) const BROKERS: u8 = 18;
@@ -48,24 +49,20 @@ pub async fn find_brokers(
     let io_error = |source| JoinError::Io { path: options.data_dir.clone(), source };
     std::fs::create_dir_all(&options.data_dir).map_err(io_error)?;
     let identity = as_told(&Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?);
-    let transport = TransportOptions {
-        network,
-        certificates: options.peers.certificates.clone(),
-        compresses: options.peers.compresses,
-        ..TransportOptions::default()
-    };
+    let transport = transport_options(network, &options.peers);
     let mut said: Option<Instant> = None;
     loop {
         let mut reasons = Vec::new();
         for seed in seeds {
             for address in addresses(seed, transport.certificates.is_some()).await {
                 let peer = Peer::new(identity.clone(), ANY_BROKER, address.clone(), transport.clone());
-                let asked = timeout(ASK_TIMEOUT, peer.call(Lane::Requests, Bytes::from_static(&[BROKERS])));
-                match asked.await.map(|answer| answer.map(|answer| serde_json::from_slice(&answer))) {
-                    Ok(Ok(Ok(brokers))) => return Ok(listed(options, brokers)?),
-                    Ok(Ok(Err(error))) => reasons.push(format!("{address}: {error}")),
-                    Ok(Err(error)) => reasons.push(format!("{address}: {error}")),
-                    Err(_) => reasons.push(format!("{address}: no answer")),
+                let answer = ask(&peer, Bytes::from_static(&[BROKERS]), ASK_TIMEOUT).await;
+                let told = answer.and_then(|answer| {
+                    serde_json::from_slice(&answer).map_err(|error: serde_json::Error| error.to_string())
+                });
+                match told {
+                    Ok(brokers) => return Ok(listed(options, brokers)?),
+                    Err(reason) => reasons.push(format!("{address}: {reason}")),
                 }
             }
         }
@@ -110,11 +107,5 @@ fn listed(options: &Options, brokers: BTreeMap<u32, String>) -> Result<BTreeMap<
 
 fn known(data_dir: &Path) -> Result<Option<BTreeMap<u32, String>>, JoinError> {
     let path = file(data_dir);
-    match std::fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|error| JoinError::Io { path, source: io::Error::other(error) }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(JoinError::Io { path, source }),
-    }
+    durable_file::read_json(&path).map_err(|source| JoinError::Io { path, source })
 }

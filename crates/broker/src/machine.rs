@@ -214,6 +214,14 @@ impl PartitionMachine {
         Err(ApplyError::new(reason))
     }
 
+    /// Leaves out commands of another broker, if a test has planted that.
+    fn plant(&self, index: u64, batch: &mut Batch) {
+        let is_bug = planted::has(Bug::Diverges) && index.is_multiple_of(50);
+        if is_bug || (!batch.commands.is_empty() && self.shared.digests.take_planted()) {
+            batch.commands.clear();
+        }
+    }
+
     fn dispatch(
         &mut self,
         proposed: Option<&Proposed>,
@@ -342,9 +350,11 @@ impl PartitionMachine {
         self.shared.flush_now.store(true, Ordering::Release);
         self.flush(index)?;
         if self.durable == index {
-            comparison::hash(self.engine.lock().tables().snapshot().map_err(ApplyError::new)?, answer);
+            let snapshot = self.engine.lock().tables().snapshot().map_err(ApplyError::new)?;
+            assert_eq!(snapshot.applied_index(), index, "nothing is flushed on another thread than this");
+            comparison::hash(snapshot, answer);
         } else {
-            // Nobody may wait for it any more.
+            // A broker that has gone away needs no answer.
             let _ = answer.send(Err("its state cannot be written to disk".to_owned()));
         }
         Ok(())
@@ -428,10 +438,17 @@ impl StateMachine for PartitionMachine {
         let is_late = |batch: &Batch| batch.origin.is_some_and(|origin| origin.term != term);
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let proposed = proposed.filter(|proposed| !is_late(&proposed.batch));
-        let (mut waited, mut wanted_hash) = (None, None);
-        let mut effects = Effects::default();
-        let mut engine = self.engine.lock();
+        let (mut waited, mut wanted_hash, mut effects) = (None, None, Effects::default());
         let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
+        let decoded = proposed.is_none().then(|| Batch::decode(&payload.bytes)).transpose();
+        let decoded = decoded.map_err(ApplyError::new)?;
+        if set_aside.is_none() {
+            // Before the lock: it may ask the other brokers, and tasks that need the engine must go on meanwhile.
+            self.compare(
+                proposed.map_or_else(|| decoded.as_ref()?.digest, |proposed| proposed.batch.digest),
+            )?;
+        }
+        let mut engine = self.engine.lock();
         let applying = self.watch.begin(index);
         if let Some(found) = set_aside {
             set_aside_batch(&mut engine, index, payload, found, &mut effects)?;
@@ -442,13 +459,11 @@ impl StateMachine for PartitionMachine {
                 "other replicas apply what the bytes say: {:?}",
                 proposed.batch
             );
-            self.compare(proposed.batch.digest)?;
             waited = self.shared.entered.take(&proposed.batch, term);
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
-            let mut batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            self.compare(batch.digest)?;
+            let mut batch = decoded.expect("an entry that was not proposed here is decoded");
             if is_late(&batch) && !planted::has(Bug::DoneTwice) {
                 // Its broker knows that it came too late, and has sent it again.
                 batch.commands.clear();
@@ -456,11 +471,8 @@ impl StateMachine for PartitionMachine {
             }
             waited = self.shared.entered.take(&batch, term);
             wanted_hash = self.shared.wanted_hash.after(batch.origin);
-            if planted::has(Bug::Diverges) && waited.is_none() && index.is_multiple_of(50) {
-                batch.commands.clear();
-            }
-            if waited.is_none() && !batch.commands.is_empty() && self.shared.digests.take_planted() {
-                batch.commands.clear();
+            if waited.is_none() {
+                self.plant(index, &mut batch);
             }
             engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
@@ -530,9 +542,6 @@ impl StateMachine for PartitionMachine {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod tests;
-
 /// Leaves out a batch that an operator has set aside.
 fn set_aside_batch(
     engine: &mut Engine,
@@ -549,3 +558,6 @@ fn set_aside_batch(
     }
     Ok(())
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

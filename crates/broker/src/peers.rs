@@ -6,11 +6,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::RwLock;
 use replication::{Group, PeerError, PeerFuture, PeerRequest, PeerResponse, RequestMessage, Transport};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
 
 use crate::metric_definitions::{SnapshotEvent, snapshot_event};
@@ -146,6 +148,14 @@ impl ReplicaGroups {
         let request = PeerRequest::from_message(&received.head, Some(received.path.clone()));
         let answered = answer(&group, request.map_err(|error| error.to_string())?).await;
         answered.inspect_err(|_| snapshot_event(SnapshotEvent::Refused))
+    }
+}
+
+/// Asks another broker, for so long at the most. An error is the reason why there is no answer.
+pub(crate) async fn ask(peer: &Peer, request: Bytes, time: Duration) -> Result<Bytes, String> {
+    match timeout(time, peer.call(Lane::Requests, request)).await {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err("no answer".to_owned()),
     }
 }
 

@@ -18,6 +18,7 @@ use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
+use crate::peers::ask;
 use crate::route::Router;
 
 /// First byte of a request for records.
@@ -201,9 +202,8 @@ async fn ask_leader(router: &Router, exporter: &str, position: u64) -> Result<u6
     request.put_u8(SHOWN);
     request.put_u64(position);
     request.put(exporter.as_bytes());
-    let asked = timeout(ANSWER_TIMEOUT, peer.call(Lane::Requests, request.freeze())).await;
-    let answer = asked.map_err(|_| "no answer".to_owned())?;
-    answer.map_err(|error| error.to_string())?.try_get_u64().map_err(|error| error.to_string())
+    let mut answer = ask(peer, request.freeze(), ANSWER_TIMEOUT).await?;
+    answer.try_get_u64().map_err(|error| error.to_string())
 }
 
 /// Answers another broker up to which position the target shows records: up to the one that it looks for, if that is
