@@ -45,10 +45,14 @@ struct HostDisk {
     faults: DiskFaults,
     /// Files with writes that are not synced, by their numbers.
     unsynced: BTreeMap<u64, Vec<Overwritten>>,
+    /// Writes until now.
+    writes: u64,
 }
 
 /// Bytes before a write, or before another size.
 struct Overwritten {
+    /// Its place in the order of writes.
+    number: u64,
     path: PathBuf,
     is_resize: bool,
     offset: u64,
@@ -77,7 +81,8 @@ pub fn begin(random: Random) {
 
 /// Gives a host a disk: what it writes below a directory.
 pub fn add(host: u32, directory: &Path, faults: DiskFaults) {
-    let disk = HostDisk { directory: directory.to_owned(), faults, unsynced: BTreeMap::new() };
+    let directory = std::path::absolute(directory).expect("there is a current directory");
+    let disk = HostDisk { directory, faults, unsynced: BTreeMap::new(), writes: 0 };
     with(|disks| disks.of_hosts.insert(host, disk));
 }
 
@@ -171,9 +176,12 @@ impl File {
             }
         }
         let inode = self.borrowed().metadata().map_err(|_| libc::EIO)?.ino();
-        let overwritten = Overwritten { path: self.path.clone(), is_resize, offset, length, bytes, size };
+        let path = self.path.clone();
         with(|disks| {
             let disk = disks.of_hosts.get_mut(&self.host).expect("the host has a disk");
+            disk.writes += 1;
+            let overwritten =
+                Overwritten { number: disk.writes, path, is_resize, offset, length, bytes, size };
             disk.unsynced.entry(inode).or_default().push(overwritten);
         });
         Ok(())
@@ -213,7 +221,10 @@ pub fn lose_power(host: u32) -> io::Result<()> {
         let disk = disks.of_hosts.get_mut(&host).expect("the host has a disk");
         (std::mem::take(&mut disk.unsynced), random)
     });
-    for writes in unsynced.into_values() {
+    // The kernel gives inode numbers by processor, so their order differs between two runs.
+    let mut unsynced: Vec<_> = unsynced.into_values().filter(|writes| !writes.is_empty()).collect();
+    unsynced.sort_unstable_by_key(|writes| writes[0].number);
+    for writes in unsynced {
         // Whole, or in part, or not at all.
         let keeps = *random.pick(&[0, 1, 1, 2]);
         if keeps == 2 {

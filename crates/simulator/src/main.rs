@@ -148,7 +148,12 @@ fn one(seed: u64, log_is_shown: bool, scratch: PathBuf) -> ExitCode {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Log).with_ansi(false);
     log.with_timer(VirtualTime).init();
     let root = scratch.join(format!("baton-simulation-{:010}-{seed:020}", std::process::id()));
-    let (plan, outcome) = world::run(seed, root.clone());
+    // Paths that brokers see are relative, and so the same in each process: maps have them as keys.
+    if let Err(error) = std::fs::create_dir_all(&root).and_then(|()| std::env::set_current_dir(&root)) {
+        eprintln!("{} cannot be used: {error}", root.display());
+        return ExitCode::FAILURE;
+    }
+    let (plan, outcome) = world::run(seed);
     // A failed clean-up leaves little behind.
     let _ = std::fs::remove_dir_all(root);
     if log_is_shown {

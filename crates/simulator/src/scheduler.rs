@@ -14,7 +14,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::hooks::{park, unpark};
+use crate::hooks::{await_thread_end, park, thread_id, unpark};
 use crate::random::Random;
 
 /// Threads of the simulation itself.
@@ -31,6 +31,10 @@ const YIELDS: u64 = 6;
 const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
 
 const NONE: u32 = u32::MAX;
+
+/// The thread that passed the turn on for the last time, by its number in the kernel; 0: none. The next waits until it is
+/// gone, since its stack and its part of the heap go to threads that begin later: addresses would depend on a race.
+static LEAVING: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     /// The number of this thread, if it is one of the simulation.
@@ -245,6 +249,10 @@ fn take(turn: *const AtomicU32) {
     while turn.swap(0, Ordering::Acquire) == 0 {
         park(turn);
     }
+    let leaving = LEAVING.swap(0, Ordering::Relaxed);
+    if leaving != 0 {
+        await_thread_end(leaving);
+    }
 }
 
 /// Waits at an address until it is woken, or until a time.
@@ -389,6 +397,7 @@ pub(crate) fn leave() {
         &raw const *scheduler.threads[next as usize].turn
     });
     ME.set(NONE);
+    LEAVING.store(thread_id(), Ordering::Relaxed);
     give(turn);
 }
 

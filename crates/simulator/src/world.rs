@@ -61,7 +61,6 @@ struct World {
     random: Random,
     network: SimulatedNetwork,
     scene: Arc<Scene>,
-    root: PathBuf,
     directories: Vec<PathBuf>,
     lives: u64,
     has_lost: bool,
@@ -79,7 +78,7 @@ impl World {
 
     fn next_directory(&mut self, broker: u32) -> PathBuf {
         self.lives += 1;
-        self.root.join(format!("broker-{broker}-{}", self.lives))
+        PathBuf::from(format!("broker-{broker}-{}", self.lives))
     }
 
     fn start(&mut self, broker: u32) {
@@ -341,8 +340,8 @@ fn differences(archives: &[archive::Records; 4]) -> String {
     format!("first at {first:?}: {at_first:x?}; they go up to {lasts:?}")
 }
 
-/// Runs a seed, in a process of its own.
-pub fn run(seed: u64, root: PathBuf) -> (Plan, RunOutcome) {
+/// Runs a seed, in a process of its own, whose current directory gets the brokers' files.
+pub fn run(seed: u64) -> (Plan, RunOutcome) {
     scheduler::begin(seed);
     crate::hooks::prepare();
     let mut random = Random::new(seed);
@@ -350,20 +349,19 @@ pub fn run(seed: u64, root: PathBuf) -> (Plan, RunOutcome) {
     let plan = Plan::new(&mut random.fork());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime without sockets needs nothing");
-    let outcome = runtime.block_on(play(plan.clone(), random, root));
+    let outcome = runtime.block_on(play(plan.clone(), random));
     (plan, outcome)
 }
 
-async fn play(plan: Plan, mut random: Random, root: PathBuf) -> RunOutcome {
+async fn play(plan: Plan, mut random: Random) -> RunOutcome {
     let network = SimulatedNetwork::new(random.fork());
     let scene = Scene::new(BROKERS.len(), random.fork());
-    let directories = BROKERS.map(|broker| root.join(format!("broker-{broker}-0"))).into();
+    let directories = BROKERS.map(|broker| PathBuf::from(format!("broker-{broker}-0"))).into();
     let mut world = World {
         plan,
         random,
         network,
         scene: Arc::clone(&scene),
-        root,
         directories,
         lives: 0,
         has_lost: false,

@@ -6,7 +6,7 @@
 //! because after a failed sync the kernel may drop the data from the disk and still show it to readers.
 
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl Extent {
 struct FaultState {
     faults: Option<Arc<DiskFaults>>,
     /// Files opened by the running engine that were written to.
-    extents: Mutex<HashMap<PathBuf, Arc<Extent>>>,
+    extents: Mutex<BTreeMap<PathBuf, Arc<Extent>>>,
     /// Why the disk can no longer be trusted, if so.
     failure: Mutex<Option<String>>,
     failed: AtomicBool,

@@ -71,6 +71,19 @@ pub(crate) fn unpark(word: &AtomicU32) {
     system_call(libc::SYS_futex, [address, operation, 1, 0, 0, 0]);
 }
 
+/// This thread's number in the kernel.
+pub(crate) fn thread_id() -> u32 {
+    u32::try_from(system_call(libc::SYS_gettid, [0; 6])).expect("a number of a thread")
+}
+
+/// Waits, for real, until the kernel knows a thread of this process no more.
+pub(crate) fn await_thread_end(thread: u32) {
+    let process = c_long::from(std::process::id());
+    while system_call(libc::SYS_tgkill, [process, c_long::from(thread), 0, 0, 0, 0]) == 0 {
+        system_call(libc::SYS_sched_yield, [0; 6]);
+    }
+}
+
 /// Fails as functions of the C library do.
 pub(crate) fn fail(error: c_int) -> c_int {
     // SAFETY: it is this thread's own.
