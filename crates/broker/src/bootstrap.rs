@@ -91,6 +91,9 @@ fn file(data_dir: &Path) -> PathBuf {
 /// Gives up the data of a replica: with its next start the broker comes back as another replica, which the others bring
 /// up.
 pub(crate) fn give_up(data_dir: &Path) -> Result<(), BootstrapError> {
+    // Several may find out at once, and all write the same file.
+    static GIVING_UP: Mutex<()> = Mutex::new(());
+    let _alone = GIVING_UP.lock();
     let path = file(data_dir);
     let Some(known) = ReplicaFile::read(&path)? else { return Ok(()) };
     ReplicaFile { stage: Stage::GivenUp, ..known }.write(&path)

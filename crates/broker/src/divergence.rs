@@ -21,7 +21,13 @@ fn form() -> u64 {
 
 /// Digests of the state after recent entries.
 #[derive(Default)]
-pub(crate) struct Digests(Mutex<Recent>, AtomicBool, OnceLock<Ask>);
+pub(crate) struct Digests {
+    recent: Mutex<Recent>,
+    ask: OnceLock<Ask>,
+    /// Planted by a test: commands to leave out, and digests that are wrong.
+    leaves_out: AtomicBool,
+    is_wrong: AtomicBool,
+}
 
 type Ask = Box<dyn Fn(u64, u64, u64) -> Verdict + Send + Sync>;
 
@@ -69,27 +75,28 @@ impl Digests {
         let with_rows = index.is_multiple_of(ROWS_EVERY);
         // State that cannot be read has no digest; the next batch that needs it fails for that reason.
         if let Ok(value) = engine.digest(with_rows) {
-            self.0.lock().push(BatchDigest { index, value, form: form() }, with_rows);
+            let value = if self.is_wrong.load(Ordering::Relaxed) { !value } else { value };
+            self.recent.lock().push(BatchDigest { index, value, form: form() }, with_rows);
         }
     }
 
     /// The digest for the next batch of the leader.
     pub fn announce(&self) -> Option<BatchDigest> {
-        let mut recent = self.0.lock();
+        let mut recent = self.recent.lock();
         recent.with_rows.take().or_else(|| recent.kept.back().copied())
     }
 
     /// Compares a digest of the leader with that of this replica, if it still has one. The others decide who is right.
     /// An error is final: this replica must apply nothing more, so that its files show the difference.
     pub fn compare(&self, digest: Option<BatchDigest>) -> Result<(), Difference> {
-        let recent = self.0.lock();
+        let recent = self.recent.lock();
         if let Some(reason) = &recent.difference {
             return Err(Difference { reason: reason.clone(), verdict: Verdict::Open });
         }
         let Some(digest) = digest.filter(|digest| digest.form == form()) else { return Ok(()) };
         let Some(own) = recent.at(digest.index).filter(|own| *own != digest.value) else { return Ok(()) };
         drop(recent);
-        let verdict = self.2.get().map_or(Verdict::Open, |ask| ask(digest.index, own, digest.value));
+        let verdict = self.ask.get().map_or(Verdict::Open, |ask| ask(digest.index, own, digest.value));
         if verdict == Verdict::Right {
             return Ok(());
         }
@@ -103,39 +110,44 @@ impl Digests {
 
     /// The digest of this replica after an entry, if it still has it.
     pub fn at(&self, index: u64) -> Option<u64> {
-        self.0.lock().at(index)
+        self.recent.lock().at(index)
     }
 
     /// Tells how the others are asked who is right: with the index of the entry, the digest of this replica and that of
     /// the leader. It may block.
     pub fn ask_with(&self, ask: impl Fn(u64, u64, u64) -> Verdict + Send + Sync + 'static) {
-        assert!(self.2.set(Box::new(ask)).is_ok(), "there is one way to the others");
+        assert!(self.ask.set(Box::new(ask)).is_ok(), "there is one way to the others");
     }
 
     /// A comparison of whole states has found a difference: the next entry is not applied.
     pub fn set_difference(&self, reason: &str) {
-        self.0.lock().difference.get_or_insert_with(|| reason.to_owned());
+        self.recent.lock().difference.get_or_insert_with(|| reason.to_owned());
         diverged(reason);
     }
 
     /// Another state took the place of the one that the digests are of.
     pub fn clear(&self) {
-        *self.0.lock() = Recent::default();
+        *self.recent.lock() = Recent::default();
     }
 
     /// Plants a difference: commands of another broker are left out, once.
     pub fn plant(&self) {
-        self.1.store(true, Ordering::Release);
+        self.leaves_out.store(true, Ordering::Release);
+    }
+
+    /// Plants wrong digests of a right state, from now on.
+    pub fn plant_wrong(&self) {
+        self.is_wrong.store(true, Ordering::Relaxed);
     }
 
     /// Whether commands are to be left out.
     pub fn take_planted(&self) -> bool {
-        self.1.load(Ordering::Acquire) && self.1.swap(false, Ordering::AcqRel)
+        self.leaves_out.load(Ordering::Acquire) && self.leaves_out.swap(false, Ordering::AcqRel)
     }
 
     /// The difference that was found, if one was.
     pub fn difference(&self) -> Option<String> {
-        self.0.lock().difference.clone()
+        self.recent.lock().difference.clone()
     }
 }
 

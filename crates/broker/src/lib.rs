@@ -50,6 +50,7 @@ mod shared_exports;
 mod snapshot_transfer;
 mod snapshots;
 mod store_copies;
+mod supervisor;
 mod transfer;
 mod write_limit;
 
@@ -67,5 +68,6 @@ pub use opening::StartError;
 pub use options::{DiskOptions, IngressOptions, JobOptions, Options, PeerOptions, StateOptions};
 pub use peers::{ReplicaGroups, ReplicaPeers};
 pub use replication::Members;
+pub use supervisor::{Lives, Supervisor};
 pub use transport::{Attachment, Certificates};
 pub use write_limit::{ThrottleOptions, WriteLimit, WriteLimitOptions, WriteLimitStatus};

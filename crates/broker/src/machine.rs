@@ -4,6 +4,7 @@
 //! come one at a time, on the raft thread: never two at once.
 
 use parking_lot::Mutex;
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
@@ -316,7 +317,7 @@ impl PartitionMachine {
             let asked = self.shared.flush_asked.load(Ordering::Acquire);
             if due || now || asked || overlay_bytes >= self.options.flush_bytes {
                 let mut engine = self.engine.lock();
-                let flush = engine.freeze(index).map_err(ApplyError::new)?;
+                let flush = engine.freeze(index).map_err(apply_error)?;
                 self.shared.flush_asked.store(false, Ordering::Release);
                 self.dirty = false;
                 self.last_flush = Instant::now();
@@ -350,7 +351,7 @@ impl PartitionMachine {
         self.shared.flush_now.store(true, Ordering::Release);
         self.flush(index)?;
         if self.durable == index {
-            let snapshot = self.engine.lock().tables().snapshot().map_err(ApplyError::new)?;
+            let snapshot = self.engine.lock().tables().snapshot().map_err(apply_error)?;
             assert_eq!(snapshot.applied_index(), index, "nothing is flushed on another thread than this");
             comparison::hash(snapshot, answer);
         } else {
@@ -367,7 +368,7 @@ impl PartitionMachine {
                 self.shared.set_flush_failure(None);
                 debug_assert!(flushed.applied_index() >= self.durable, "the state on disk never goes back");
                 self.durable = flushed.applied_index();
-                let retired = self.engine.lock().flushed(flushed).map_err(ApplyError::new)?;
+                let retired = self.engine.lock().flushed(flushed).map_err(apply_error)?;
                 self.flusher.retire(retired);
                 self.shared.durable.send_replace(self.durable);
             }
@@ -439,9 +440,9 @@ impl StateMachine for PartitionMachine {
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let proposed = proposed.filter(|proposed| !is_late(&proposed.batch));
         let (mut waited, mut wanted_hash, mut effects) = (None, None, Effects::default());
-        let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
+        let set_aside = self.set_aside.take(index, &payload.bytes).map_err(apply_error)?;
         let decoded = proposed.is_none().then(|| Batch::decode(&payload.bytes)).transpose();
-        let decoded = decoded.map_err(ApplyError::new)?;
+        let decoded = decoded.map_err(apply_error)?;
         if set_aside.is_none() {
             // Before the lock: it may ask the other brokers, and tasks that need the engine must go on meanwhile.
             self.compare(
@@ -460,7 +461,7 @@ impl StateMachine for PartitionMachine {
                 proposed.batch
             );
             waited = self.shared.entered.take(&proposed.batch, term);
-            engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
+            engine.apply(&proposed.batch, &mut effects).map_err(apply_error)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let mut batch = decoded.expect("an entry that was not proposed here is decoded");
@@ -474,7 +475,7 @@ impl StateMachine for PartitionMachine {
             if waited.is_none() {
                 self.plant(index, &mut batch);
             }
-            engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
+            engine.apply(&batch, &mut effects).map_err(apply_error)?;
             self.dirty = true;
         }
         drop(applying);
@@ -550,8 +551,8 @@ fn set_aside_batch(
     found: Found,
     effects: &mut Effects,
 ) -> Result<(), ApplyError> {
-    let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-    engine.set_aside(&batch, found.at_work, effects).map_err(ApplyError::new)?;
+    let batch = Batch::decode(&payload.bytes).map_err(apply_error)?;
+    engine.set_aside(&batch, found.at_work, effects).map_err(apply_error)?;
     tracing::warn!(position = index, "a batch is set aside");
     for (key, _) in effects.banned.drain(..) {
         tracing::warn!(process_instance_key = key, "the process instance is banned: the batch is about it");
@@ -561,3 +562,15 @@ fn set_aside_batch(
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// An error of the engine; a state that contradicts itself does not get better with another start.
+fn apply_error(cause: impl Into<Box<dyn Error + Send + Sync>>) -> ApplyError {
+    let cause = cause.into();
+    let first: &(dyn Error + 'static) = &*cause;
+    let mut causes = std::iter::successors(Some(first), |cause: &&(dyn Error + 'static)| (*cause).source());
+    if causes.any(|cause| cause.downcast_ref().is_some_and(StateError::is_damage)) {
+        ApplyError::damage(cause)
+    } else {
+        ApplyError::new(cause)
+    }
+}

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answers::{PendingRequest, stopping};
 use crate::apply_watch::SlowBatch;
+use crate::bootstrap::give_up;
 use crate::cluster::Replica;
 use crate::disk::Disk;
 use crate::expression::Evaluations;
@@ -156,6 +157,19 @@ impl Node {
         }
     }
 
+    /// Why the partition cannot go on in this life of the broker, if it cannot. One of several replicas whose log or
+    /// state is damaged is given up: the others have what it lacks.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let failure = self.group.failure()?;
+        if failure.is_damage
+            && self.is_in_cluster()
+            && let Err(error) = give_up(&self.options.data_dir)
+        {
+            tracing::error!(%error, "the damaged replica cannot be given up");
+        }
+        Some(failure.reason)
+    }
+
     /// Whether a batch has been applied for too long.
     pub fn slow_batch(&self) -> Option<SlowBatch> {
         self.options.apply_watch.slow()
@@ -189,6 +203,12 @@ impl Node {
     #[doc(hidden)]
     pub fn plant_difference(&self) {
         self.shared.digests.plant();
+    }
+
+    /// Has this replica take its state for another one than that of others. For tests.
+    #[doc(hidden)]
+    pub fn plant_wrong_digests(&self) {
+        self.shared.digests.plant_wrong();
     }
 
     /// Whether it leads its partition.

@@ -78,18 +78,12 @@ pub enum StartError {
 impl StartError {
     /// Whether the state or the log of the replica cannot be used, and the other replicas of a cluster have both.
     fn is_damage(&self) -> bool {
-        use replication::StartError as Group;
-        matches!(
-            self,
-            Self::State(StateError::Damaged { .. } | StateError::Foreign { .. })
-                | Self::Log(LogError::Damaged(_))
-                | Self::Partition(
-                    Group::Log(LogError::Damaged(_))
-                        | Group::Gap { .. }
-                        | Group::Lost { .. }
-                        | Group::StateAhead { .. }
-                )
-        )
+        match self {
+            Self::State(error) => error.is_damage(),
+            Self::Log(error) => matches!(error, LogError::Damaged(_)),
+            Self::Partition(error) => error.is_damage(),
+            _ => false,
+        }
     }
 
     /// The same error; a replica whose data are damaged is given up.

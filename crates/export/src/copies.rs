@@ -2,15 +2,18 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 type Make = Box<dyn Fn(&Path) -> Result<u64, String> + Send + Sync>;
-type Fetch = Box<dyn Fn(u64) -> Result<PathBuf, String> + Send + Sync>;
+type Fetch = Arc<dyn Fn(u64) -> Result<PathBuf, String> + Send + Sync>;
 
 /// The copy of this replica, and the way to those of others.
 pub struct Copies {
     make: Make,
-    fetch: OnceLock<Fetch>,
+    /// Of the present life of the broker.
+    fetch: RwLock<Option<Fetch>>,
 }
 
 impl fmt::Debug for Copies {
@@ -23,7 +26,7 @@ impl Copies {
     /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the position
     /// up to which the file has everything.
     pub fn new(make: impl Fn(&Path) -> Result<u64, String> + Send + Sync + 'static) -> Self {
-        Self { make: Box::new(make), fetch: OnceLock::new() }
+        Self { make: Box::new(make), fetch: RwLock::default() }
     }
 
     /// Writes a new file with all that this replica has. Returns the position of its last record, or a later one.
@@ -32,15 +35,15 @@ impl Copies {
         (self.make)(target)
     }
 
-    /// Tells how a file of another replica is obtained that has everything up to a position.
+    /// Tells how a file of another replica is obtained that has everything up to a position, from now on.
     pub fn fetch_with(&self, fetch: impl Fn(u64) -> Result<PathBuf, String> + Send + Sync + 'static) {
-        assert!(self.fetch.set(Box::new(fetch)).is_ok(), "there is one way to other replicas");
+        *self.fetch.write() = Some(Arc::new(fetch));
     }
 
     /// Obtains a file of another replica that has everything up to a position, which is not the file's own if no
     /// record has it. Blocks. The file is the caller's.
     pub fn fetch(&self, at_least: u64) -> Result<PathBuf, String> {
-        let fetch = self.fetch.get().ok_or_else(|| "there is no other replica".to_owned())?;
+        let fetch = self.fetch.read().clone().ok_or_else(|| "there is no other replica".to_owned())?;
         fetch(at_least)
     }
 }

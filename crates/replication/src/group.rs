@@ -30,7 +30,9 @@ use crate::peer::{PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse};
 use crate::proposals::Proposals;
 use crate::snapshot::{LogHolds, SnapshotData};
 use crate::supervisor::Supervisor;
-use crate::types::{Completion, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text};
+use crate::types::{
+    Completion, GroupFailure, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text,
+};
 
 pub use members::{Members, MembershipError};
 pub use transfer::ProposalPause;
@@ -220,6 +222,14 @@ impl Group {
             committed_index: index(log.committed()).max(self.inner.machine.progress().applied_index()),
             applied_index: self.inner.machine.progress().applied_index(),
             purged_index: index(log.purged()),
+        }
+    }
+
+    /// Why the group does not go on, if it will not by itself.
+    pub fn failure(&self) -> Option<GroupFailure> {
+        match &*self.inner.slot.read() {
+            Slot::Broken(failure) => Some(failure.clone()),
+            Slot::Starting | Slot::Running(_) | Slot::Recovering(_) | Slot::Stopped => None,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::machine::MachineHandle;
 use crate::peer::{NoPeers, Transport};
 use crate::proposals::Proposals;
 use crate::snapshot::{LogHolds, SnapshotCheck};
-use crate::types::{ProposeError, TypeConfig, fatal_text};
+use crate::types::{GroupFailure, ProposeError, TypeConfig, fatal_text};
 use openraft::error::Fatal;
 use openraft::{Config, Raft, SnapshotPolicy};
 use parking_lot::{Mutex, RwLock};
@@ -128,6 +128,19 @@ pub enum StartError {
     Raft(String),
 }
 
+impl StartError {
+    /// Whether the log, or its bond with the state, is broken: no further start on the same files can do better.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Log(LogError::Damaged(_))
+            | Self::Gap { .. }
+            | Self::Lost { .. }
+            | Self::StateAhead { .. } => true,
+            Self::Log(_) | Self::Thread(_) | Self::Options(_) | Self::Raft(_) => false,
+        }
+    }
+}
+
 /// Roles of a node in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -159,8 +172,8 @@ pub(crate) enum Slot {
     Running(Raft<TypeConfig>),
     /// The log failed; the supervisor is trying to resume.
     Recovering(String),
-    /// The state machine failed, for good.
-    Broken(String),
+    /// The state machine failed, or the log is damaged.
+    Broken(GroupFailure),
     Stopped,
 }
 
@@ -214,15 +227,15 @@ impl GroupState {
             Slot::Running(raft) => Ok(raft.clone()),
             Slot::Starting => Err(ProposeError::NotLeader { leader: None }),
             Slot::Recovering(reason) => Err(ProposeError::Storage(reason.clone())),
-            Slot::Broken(reason) => Err(ProposeError::StateMachine(reason.clone())),
+            Slot::Broken(failure) => Err(ProposeError::StateMachine(failure.reason.clone())),
             Slot::Stopped => Err(ProposeError::ShuttingDown),
         }
     }
 
     /// Why a proposal that openraft took got no answer.
     pub(crate) fn abandoned(&self) -> ProposeError {
-        if let Some(reason) = self.machine.progress().failure() {
-            return ProposeError::StateMachine(reason.clone());
+        if let Some(failure) = self.machine.progress().failure() {
+            return ProposeError::StateMachine(failure.reason.clone());
         }
         match self.raft() {
             Err(error) => error,

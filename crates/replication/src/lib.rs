@@ -35,4 +35,4 @@ pub use machine::{ApplyError, StateMachine};
 pub use message::{RequestMessage, SnapshotBody};
 pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
 pub use snapshot::{SnapshotCheck, SnapshotError, SnapshotSource};
-pub use types::{Payload, ProposeError};
+pub use types::{GroupFailure, Payload, ProposeError};

@@ -25,8 +25,8 @@ use crate::log::{GroupLog, LogError};
 use crate::proposals::Proposals;
 use crate::snapshot::{SnapshotCheck, SnapshotData, SnapshotError, SnapshotSource};
 use crate::types::{
-    Entry, EntryPayload, LogId, Payload, ProposeError, StorageError, StorageIOError, StoredMembership,
-    TypeConfig,
+    Entry, EntryPayload, GroupFailure, LogId, Payload, ProposeError, StorageError, StorageIOError,
+    StoredMembership, TypeConfig,
 };
 
 /// Orders waiting for the apply thread. openraft sends one at a time; the rest is room for snapshots and questions.
@@ -34,13 +34,22 @@ const ORDER_QUEUE: usize = 16;
 
 /// Why a committed entry could not be applied. It is final for the group: its state can no longer follow the log.
 #[derive(Debug, Error)]
-#[error(transparent)]
-pub struct ApplyError(#[from] pub Box<dyn Error + Send + Sync>);
+#[error("{cause}")]
+pub struct ApplyError {
+    #[source]
+    cause: Box<dyn Error + Send + Sync>,
+    is_damage: bool,
+}
 
 impl ApplyError {
     /// Wraps the cause.
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(cause.into())
+        Self { cause: cause.into(), is_damage: false }
+    }
+
+    /// The same for a state that is damaged, so that applying the entry again is no use.
+    pub fn damage(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { cause: cause.into(), is_damage: true }
     }
 }
 
@@ -96,7 +105,7 @@ enum Order {
 pub(crate) struct Progress {
     applied: Mutex<Option<LogId>>,
     applied_index: AtomicU64,
-    failure: OnceLock<String>,
+    failure: OnceLock<GroupFailure>,
     /// Whether the core's last order to install a snapshot failed; changes, too, when one has been installed.
     install_failed: watch::Sender<bool>,
 }
@@ -107,7 +116,7 @@ impl Progress {
     }
 
     /// Why the state machine stopped for good, if it did.
-    pub(crate) fn failure(&self) -> Option<&String> {
+    pub(crate) fn failure(&self) -> Option<&GroupFailure> {
         self.failure.get()
     }
 
@@ -345,7 +354,8 @@ fn serve(applier: &Mutex<Applier>, mut orders: mpsc::Receiver<Order>) {
     while more && let Some(order) = orders.blocking_recv() {
         let mut applier = lock(applier);
         more = catch_unwind(AssertUnwindSafe(|| applier.obey(order))).unwrap_or_else(|_| {
-            applier.progress.failure.get_or_init(|| "the state machine panicked".to_owned());
+            let failure = || GroupFailure::passing("the state machine panicked");
+            applier.progress.failure.get_or_init(failure);
             false
         });
     }
@@ -387,22 +397,20 @@ impl Applier {
 
     fn apply(&mut self, entries: Vec<Entry>) -> Result<(), String> {
         let result = self.apply_all(entries);
-        if let Err(reason) = &result {
-            self.progress.failure.get_or_init(|| reason.clone());
-        }
-        result
+        result.map_err(|failure| self.progress.failure.get_or_init(|| failure).reason.clone())
     }
 
-    fn apply_all(&mut self, entries: Vec<Entry>) -> Result<(), String> {
-        if let Some(reason) = self.progress.failure() {
-            return Err(reason.clone());
+    fn apply_all(&mut self, entries: Vec<Entry>) -> Result<(), GroupFailure> {
+        if let Some(failure) = self.progress.failure() {
+            return Err(failure.clone());
         }
         for entry in entries {
             let index = entry.log_id.index;
             let next = self.progress.applied().map_or(0, |id| id.index + 1);
             let mut completion = None;
             if index > next {
-                return Err(format!("entry {index} was to be applied before entry {next}"));
+                let reason = format!("entry {index} was to be applied before entry {next}");
+                return Err(GroupFailure::passing(reason));
             }
             if index < next {
                 // A core that ended left it in its queue, and the next core brought it again.
@@ -415,11 +423,11 @@ impl Applier {
             }
             if let EntryPayload::Normal(proposal) = &entry.payload {
                 completion = proposal.completion.as_ref();
-                if let Err(reason) = self.apply_one(entry.log_id, &proposal.payload) {
+                if let Err(failure) = self.apply_one(entry.log_id, &proposal.payload) {
                     if let Some(completion) = completion {
-                        completion.complete(Err(ProposeError::StateMachine(reason.clone())));
+                        completion.complete(Err(ProposeError::StateMachine(failure.reason.clone())));
                     }
-                    return Err(reason);
+                    return Err(failure);
                 }
             }
             self.progress.set_applied(entry.log_id);
@@ -431,15 +439,17 @@ impl Applier {
         Ok(())
     }
 
-    fn apply_one(&mut self, id: LogId, payload: &Payload) -> Result<(), String> {
+    fn apply_one(&mut self, id: LogId, payload: &Payload) -> Result<(), GroupFailure> {
         let (index, term) = (id.index, id.leader_id.term);
         let Some(machine) = &mut self.machine else {
-            return Err("the apply thread has ended".to_owned());
+            return Err(GroupFailure::passing("the apply thread has ended"));
         };
         match catch_unwind(AssertUnwindSafe(|| machine.apply(index, term, payload))) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(format!("entry {index}: {error}")),
-            Err(_) => Err(format!("entry {index}: the state machine panicked")),
+            Ok(Err(error)) => {
+                Err(GroupFailure { reason: format!("entry {index}: {error}"), is_damage: error.is_damage })
+            }
+            Err(_) => Err(GroupFailure::passing(format!("entry {index}: the state machine panicked"))),
         }
     }
 }

@@ -11,10 +11,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::group_state::{GroupOptions, GroupState, Order, Role, Slot, StartError};
+use crate::log::LogError;
 use crate::log::LogHandle;
 use crate::peer::Peers;
 use crate::silence::{Silence, lease, unanswered};
-use crate::types::{LogId, TypeConfig, fatal_text, raft_text};
+use crate::types::{GroupFailure, LogId, TypeConfig, fatal_text, raft_text};
 
 /// First pause before a failed log is tried again; doubles up to [`RETRY_PAUSE_MAX`].
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(50);
@@ -28,7 +29,7 @@ const _: () = assert!(RETRY_PAUSE_MIN.as_nanos() <= RETRY_PAUSE_MAX.as_nanos());
 enum End {
     Shutdown,
     Storage(String),
-    StateMachine(String),
+    Broken(GroupFailure),
 }
 
 pub(crate) struct Supervisor {
@@ -74,8 +75,8 @@ impl Supervisor {
         loop {
             end = match end {
                 End::Shutdown => return,
-                End::StateMachine(reason) => {
-                    self.break_off(reason).await;
+                End::Broken(failure) => {
+                    self.break_off(failure).await;
                     return;
                 }
                 End::Storage(reason) => {
@@ -98,8 +99,22 @@ impl Supervisor {
         }
     }
 
+    /// Why neither the state nor the log gets better with another core.
+    fn failure(&self) -> Option<GroupFailure> {
+        let of_state = self.inner.machine.progress().failure().cloned();
+        of_state.or_else(|| self.inner.log.damage().map(GroupFailure::damage))
+    }
+
     /// Starts openraft's core, and waits until a sole voter leads and has applied its log.
     async fn start(&self) -> Result<Raft<TypeConfig>, StartError> {
+        self.try_start().await.map_err(|error| match self.inner.log.damage() {
+            // openraft has the error as a text.
+            Some(damage) => LogError::Damaged(damage).into(),
+            None => error,
+        })
+    }
+
+    async fn try_start(&self) -> Result<Raft<TypeConfig>, StartError> {
         let inner = &self.inner;
         let peers = Peers {
             group: inner.group,
@@ -190,8 +205,8 @@ impl Supervisor {
             }
         }
         self.inner.silent.store(false, Ordering::Release);
-        if let Some(reason) = self.inner.machine.progress().failure() {
-            return End::StateMachine(reason.clone());
+        if let Some(failure) = self.failure() {
+            return End::Broken(failure);
         }
         match &raft.metrics().borrow().running_state {
             Err(fatal) => End::Storage(fatal_text(fatal)),
@@ -277,15 +292,17 @@ impl Supervisor {
     async fn resume(&mut self) -> Option<Raft<TypeConfig>> {
         let mut pause = RETRY_PAUSE_MIN;
         loop {
-            let reason = match self.try_resume().await {
+            let error = match self.try_resume().await {
                 Ok(raft) => {
                     tracing::info!(group = self.inner.group, "the group continues");
                     return Some(raft);
                 }
-                Err(error) => error.to_string(),
+                Err(error) => error,
             };
-            if let Some(reason) = self.inner.machine.progress().failure() {
-                self.break_off(reason.clone()).await;
+            let reason = error.to_string();
+            let damage = error.is_damage().then(|| GroupFailure::damage(reason.clone()));
+            if let Some(failure) = self.failure().or(damage) {
+                self.break_off(failure).await;
                 return None;
             }
             tracing::debug!(group = self.inner.group, reason, "the log still fails");
@@ -318,10 +335,15 @@ impl Supervisor {
         }
     }
 
-    /// Ends a group whose state machine failed: answers until it is told to stop.
-    async fn break_off(&mut self, reason: String) {
-        tracing::error!(group = self.inner.group, reason, "the state machine failed, the group stops");
-        self.inner.set(Slot::Broken(reason));
+    /// Ends a group whose state machine failed, or whose log is damaged: answers until it is told to stop.
+    async fn break_off(&mut self, failure: GroupFailure) {
+        let reason = &failure.reason;
+        tracing::error!(
+            group = self.inner.group,
+            reason,
+            "the state or the log cannot be used, the group stops"
+        );
+        self.inner.set(Slot::Broken(failure));
         self.inner.log.abandon();
         while let Some(order) = self.orders.recv().await {
             if matches!(order, Order::Shutdown) {

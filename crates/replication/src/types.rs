@@ -57,6 +57,26 @@ impl fmt::Debug for Payload {
     }
 }
 
+/// Why a group does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupFailure {
+    /// The error.
+    pub reason: String,
+    /// Whether the log or the state is damaged: a start on the same files is no use.
+    pub is_damage: bool,
+}
+
+impl GroupFailure {
+    /// A failure that another start may not have.
+    pub(crate) fn passing(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_damage: false }
+    }
+
+    pub(crate) fn damage(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_damage: true }
+    }
+}
+
 /// Why a proposal was not acknowledged.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProposeError {

@@ -268,6 +268,27 @@ fn undo(write: &Overwritten, in_part: bool, random: &mut Random) -> io::Result<(
     Ok(())
 }
 
+/// Flips a bit of a file of a directory, among the bytes that are not zero.
+pub fn flip_bit(directory: &Path, random: &mut Random) -> io::Result<()> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    files.sort_unstable();
+    let mut places = Vec::new();
+    for file in &files {
+        let bytes = std::fs::read(file)?;
+        places.extend((0..bytes.len()).filter(|place| bytes[*place] != 0).map(|place| (file, place as u64)));
+    }
+    if places.is_empty() {
+        return Ok(());
+    }
+    let (file, place) = *random.pick(&places);
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(file)?;
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, place)?;
+    file.write_all_at(&[byte[0] ^ (1 << random.below(8))], place)
+}
+
 /// Copies a directory.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::create_dir_all(to)?;

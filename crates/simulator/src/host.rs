@@ -1,11 +1,12 @@
 //! One life of a broker: its threads, its disk, and the way to it for clients.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use broker::{Node, Options, Replica};
-use futures::future::BoxFuture;
+use broker::{Lives, Node, Options, Replica, StartError, Supervisor};
+use futures::future::{BoxFuture, FutureExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -60,9 +61,8 @@ impl Life {
         let clock_offset_ns = clock_offset_ms * 1_000_000;
         let host = scheduler::add_host(Host { clock_offset_ns, ..Host::default() });
         disk::add(host, &directory, faults);
-        let attachment = network.attach(broker);
         let brokers = brokers.iter().map(|number| (*number, SimulatedNetwork::address(*number))).collect();
-        let replica = Replica { brokers, attachment };
+        let lives = BrokerLives { options, brokers, network: network.clone() };
         let (requests, queue) = mpsc::channel(REQUESTS);
         let failure = Arc::new(Exclusive::new(None));
         let failed = Arc::clone(&failure);
@@ -73,7 +73,7 @@ impl Life {
             };
             let runtime = builder.worker_threads(workers).enable_time().build();
             let runtime = runtime.expect("a runtime without sockets needs nothing");
-            let error = runtime.block_on(serve(options, replica, queue));
+            let error = runtime.block_on(serve(lives, queue));
             failed.with(|failed| *failed = Some(error));
         };
         scheduler::next_thread_is_of(host);
@@ -150,14 +150,34 @@ impl Life {
     }
 }
 
+/// The lives of a broker until its process is killed.
+struct BrokerLives {
+    options: Options,
+    brokers: BTreeMap<u32, String>,
+    network: SimulatedNetwork,
+}
+
+impl Lives for BrokerLives {
+    fn begin(&self) -> BoxFuture<'_, Result<Arc<Node>, StartError>> {
+        let attachment = self.network.attach(self.options.node_id);
+        let replica = Replica { brokers: self.brokers.clone(), attachment };
+        Box::pin(Node::start_replica(self.options.clone(), replica)).boxed()
+    }
+
+    fn end(&self, _: &str) {}
+}
+
 /// Serves clients for ever; returns why it cannot.
-async fn serve(options: Options, replica: Replica, mut requests: mpsc::Receiver<Request>) -> String {
-    let node = match Box::pin(Node::start_replica(options, replica)).await {
-        Ok(node) => node,
+async fn serve(lives: BrokerLives, mut requests: mpsc::Receiver<Request>) -> String {
+    let supervisor = match Supervisor::start(lives).await {
+        Ok(supervisor) => supervisor,
         Err(error) => return error.to_string(),
     };
     while let Some(request) = requests.recv().await {
-        tokio::spawn(request(Arc::clone(&node)));
+        // Between two lives, a client gets no answer.
+        if let Ok(node) = supervisor.node() {
+            tokio::spawn(request(node));
+        }
     }
     "there are no clients any more".to_owned()
 }

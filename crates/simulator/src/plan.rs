@@ -18,6 +18,9 @@ pub struct Plan {
     pub slow_syncs: u64,
     pub failing_syncs: u64,
     pub full_disks: u64,
+    pub failing_reads: u64,
+    pub differences: u64,
+    pub flipped_bits: u64,
     pub clocks: u64,
     pub lost_directories: u64,
     pub hand_overs: u64,
@@ -30,6 +33,8 @@ pub struct Plan {
     pub runtime_threads: usize,
     pub flush_interval_ms: u64,
     pub log_kept_bytes: u64,
+    /// Bytes of the state in memory; with few of them, many reads come from the disk.
+    pub cache_bytes: u64,
 }
 
 impl Plan {
@@ -48,6 +53,9 @@ impl Plan {
             slow_syncs: chance(),
             failing_syncs: chance(),
             full_disks: chance(),
+            failing_reads: chance(),
+            differences: chance(),
+            flipped_bits: chance(),
             clocks: chance(),
             lost_directories: chance(),
             hand_overs: chance(),
@@ -58,6 +66,7 @@ impl Plan {
             runtime_threads: 1,
             flush_interval_ms: 500,
             log_kept_bytes: 1 << 20,
+            cache_bytes: 1 << 20,
         };
         plan.is_rough = random.one_in(4);
         plan.creators = random.between(1, 4);
@@ -66,6 +75,7 @@ impl Plan {
         plan.runtime_threads = if random.one_in(4) { 2 } else { 1 };
         plan.flush_interval_ms = *random.pick(&[50, 300, 2_000]);
         plan.log_kept_bytes = *random.pick(&[1, 4 << 10, 64 << 10, 1 << 20]);
+        plan.cache_bytes = *random.pick(&[0, 1 << 20]);
         plan
     }
 }

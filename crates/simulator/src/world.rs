@@ -48,8 +48,13 @@ enum Fault {
     SlowSyncs,
     FailingSyncs,
     FullDisk,
+    FailingReads,
     Clock,
     LoseDirectory,
+    /// Digests of a state differ from the others'.
+    Differ,
+    /// A log rots.
+    FlipBit,
     HandOver,
     /// Everything is mended.
     Mend,
@@ -92,8 +97,8 @@ impl World {
         options.log.retained_bytes = 128 << 10;
         options.log_kept_bytes = self.plan.log_kept_bytes;
         options.state.flush_interval = Duration::from_millis(self.plan.flush_interval_ms);
-        options.state.page_cache_bytes = 1 << 20;
-        options.state.value_cache_bytes = 1 << 20;
+        options.state.page_cache_bytes = self.plan.cache_bytes as usize;
+        options.state.value_cache_bytes = self.plan.cache_bytes;
         options.export.others = vec![archive::factory(broker), archive::shared_factory()];
         let life = Life::begin(Beginning {
             options,
@@ -162,6 +167,8 @@ impl World {
     /// A fault of the plan, or its end.
     fn choose(&mut self) -> Fault {
         let plan = &self.plan;
+        // Two would be a majority of the copies.
+        let once = |weight| if self.has_lost { 0 } else { weight };
         let faults = [
             (Fault::Kill, plan.kills),
             (Fault::LosePower, plan.power_losses),
@@ -172,9 +179,11 @@ impl World {
             (Fault::SlowSyncs, plan.slow_syncs),
             (Fault::FailingSyncs, plan.failing_syncs),
             (Fault::FullDisk, plan.full_disks),
+            (Fault::FailingReads, plan.failing_reads),
             (Fault::Clock, plan.clocks),
-            // Two would be a majority of the copies.
-            (Fault::LoseDirectory, if self.has_lost { 0 } else { plan.lost_directories }),
+            (Fault::LoseDirectory, once(plan.lost_directories)),
+            (Fault::Differ, once(plan.differences)),
+            (Fault::FlipBit, once(plan.flipped_bits)),
             (Fault::HandOver, plan.hand_overs),
             (Fault::Mend, 4),
         ];
@@ -218,7 +227,14 @@ impl World {
                 let asked = life.call(move |node| async move { node.hand_over(Some(other)).await.is_ok() });
                 drop(tokio::spawn(timeout(RECOVERY, asked)));
             }
-            (Fault::Kill | Fault::LosePower | Fault::LoseDirectory, Some(_)) => {
+            (Fault::Differ, Some(life)) => {
+                // A state that differs could be read and exported before it is found.
+                self.say(format!("the digests of broker {broker} are wrong"));
+                self.has_lost = true;
+                let asked = life.call(|node| async move { node.plant_wrong_digests() });
+                drop(tokio::spawn(timeout(RECOVERY, asked)));
+            }
+            (Fault::Kill | Fault::LosePower | Fault::LoseDirectory | Fault::FlipBit, Some(_)) => {
                 self.strike_process(fault, broker);
             }
             (fault, Some(life)) => self.strike_machine(fault, broker, &life),
@@ -232,6 +248,14 @@ impl World {
             self.has_lost = true;
             self.end(broker, LifeEnd::DirectoryLost);
             archive::forget(broker);
+            return;
+        }
+        if fault == Fault::FlipBit {
+            self.say(format!("broker {broker} is killed, and a bit of its log flips"));
+            self.has_lost = true;
+            self.end(broker, LifeEnd::Killed);
+            let log = self.directories[broker as usize].join("log");
+            disk::flip_bit(&log, &mut self.random).expect("the scratch directory can be written");
             return;
         }
         let (how, words) = match fault {
@@ -264,6 +288,10 @@ impl World {
             Fault::FullDisk => {
                 self.say(format!("the disk of broker {broker} is full"));
                 life.change_disk(|faults| faults.is_full = true);
+            }
+            Fault::FailingReads => {
+                self.say(format!("reads of broker {broker} fail"));
+                life.change_disk(|faults| faults.fails_reads = true);
             }
             Fault::Clock => {
                 let jumps = [-3_600_000, -2_000, -100, 100, 2_000, 3_600_000];

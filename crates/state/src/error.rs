@@ -97,6 +97,17 @@ pub enum StateError {
 }
 
 impl StateError {
+    /// Whether the file contradicts itself: to open it again is no use.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Foreign { .. } | Self::Damaged { .. } | Self::Corrupt { .. } => true,
+            Self::Database { source, .. } | Self::Row { source, .. } => {
+                matches!(source.as_ref(), redb::Error::Corrupted(_))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the disk is full, which ends by itself once somebody makes room.
     pub fn is_disk_full(&self) -> bool {
         let io = match self {

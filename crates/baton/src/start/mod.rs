@@ -140,18 +140,23 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let cluster_part = node::cluster_part(config, ports.peers, &management_stop)?;
     let in_cluster = cluster_part.is_some();
     let node = tokio::select! {
-        node = node::Node::start(config, grpc_port, exporter, cluster_part, &slot) => node?,
+        node = node::start(config, grpc_port, exporter, cluster_part, &slot) => node?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());
         }
     };
-    slot.set(node.operations());
     if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
-        background.spawn(history::keep(config, storage, cleaner, node.sweeps(), management_stop.clone()));
+        background.spawn(history::keep(
+            config,
+            storage,
+            cleaner,
+            node::sweeps(&node),
+            management_stop.clone(),
+        ));
     }
 
-    let broker = node.broker();
+    let broker: Arc<dyn Broker> = node.clone();
     let set_up = access::set_up(config, &identities);
     let set_up_task = identity::SetUpTask {
         broker: Arc::clone(&broker),
@@ -188,7 +193,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     for gateway in gateways {
         gateway.await.map_err(|error| Failure::new(format!("a gateway failed: {error}")))??;
     }
-    node.stop().await;
+    node.shutdown().await;
     background.end(traces).await;
     tracing::info!("stopped");
     Ok(())

@@ -1,9 +1,10 @@
 //! The broker behind the gateways. The only place that knows which one it is.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use broker::{SlowBatch, StartError};
+use broker::{Lives, SlowBatch, StartError, Supervisor};
 use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
@@ -11,6 +12,7 @@ use gateway::management::{
     BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
     Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot, StateComparison,
 };
+use parking_lot::Mutex;
 use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
 };
@@ -44,7 +46,9 @@ pub(super) struct ClusterPart {
     /// Brokers by their numbers, unless the seeds are asked for them.
     brokers: Option<BTreeMap<u32, String>>,
     seeds: Vec<String>,
-    attachment: broker::Attachment,
+    /// The port for the other brokers, until the first life of this one has it.
+    listener: Mutex<Option<TcpListener>>,
+    address: SocketAddr,
     certificates: Option<broker::Certificates>,
 }
 
@@ -57,83 +61,97 @@ pub(super) fn cluster_part(
     let Some(listener) = listener else { return Ok(None) };
     let certificates = access::peer_certificates(config, stop)?;
     let seeds = config.cluster.join.0.clone();
-    Ok(Some(ClusterPart {
-        brokers: config.brokers().cloned(),
-        seeds,
-        attachment: listener.into(),
-        certificates,
-    }))
+    let address = listener.local_addr().map_err(Failure::new)?;
+    let listener = Mutex::new(Some(listener));
+    Ok(Some(ClusterPart { brokers: config.brokers().cloned(), seeds, listener, address, certificates }))
 }
 
 impl ClusterPart {
-    async fn start(self, mut options: broker::Options) -> Result<Arc<broker::Node>, StartError> {
-        let Self { brokers, seeds, attachment, certificates } = self;
-        options.peers.certificates = certificates;
-        let brokers = match brokers {
-            Some(brokers) => brokers,
-            None => broker::find_brokers(&options, &seeds, Arc::clone(&attachment.network)).await?,
+    async fn start(&self, mut options: broker::Options) -> Result<Arc<broker::Node>, StartError> {
+        let attachment = broker::Attachment::from(self.listen().await?);
+        options.peers.certificates.clone_from(&self.certificates);
+        let brokers = match &self.brokers {
+            Some(brokers) => brokers.clone(),
+            None => broker::find_brokers(&options, &self.seeds, Arc::clone(&attachment.network)).await?,
         };
         broker::Node::start_replica(options, broker::Replica { brokers, attachment }).await
     }
-}
 
-/// A running broker.
-#[derive(Clone)]
-pub(super) struct Node(Arc<broker::Node>);
-
-impl Node {
-    /// Starts it; `grpc_port` is what clients find in the topology.
-    pub(super) async fn start(
-        config: &Config,
-        grpc_port: u16,
-        exporter: Option<export::Factory>,
-        cluster_part: Option<ClusterPart>,
-        slot: &Slot,
-    ) -> Result<Self, Failure> {
-        let mut options = options::broker(config, grpc_port);
-        let watch = options.apply_watch.clone();
-        // The log is applied before the broker runs.
-        slot.watch(move || watch.slow().map(|slow| dead(&slow)));
-        options.export.others.extend(exporter);
-        let started = match cluster_part {
-            Some(part) => Box::pin(part.start(options)).await,
-            None => Box::pin(broker::Node::start(options)).await,
-        };
-        match started {
-            Ok(node) => Ok(Self(node)),
-            Err(error) => {
-                let failure = Failure::new(format!("cannot start the broker: {error}"));
-                Err(match error {
-                    StartError::DataDir { .. } => {
-                        failure.hint("choose a directory that can be written with --data-dir")
-                    }
-                    _ => failure,
-                })
-            }
+    async fn listen(&self) -> std::io::Result<TcpListener> {
+        let first = self.listener.lock().take();
+        match first {
+            Some(listener) => Ok(listener),
+            None => TcpListener::bind(self.address).await,
         }
     }
+}
 
-    /// The broker of the gateways.
-    pub(super) fn broker(&self) -> Arc<dyn Broker> {
-        self.0.clone()
+/// The lives of the broker, which the management port is told of.
+struct NodeLives {
+    options: broker::Options,
+    cluster_part: Option<ClusterPart>,
+    slot: Slot,
+}
+
+impl Lives for NodeLives {
+    fn begin(&self) -> BoxFuture<'_, Result<Arc<broker::Node>, StartError>> {
+        async move {
+            let options = self.options.clone();
+            let node = match &self.cluster_part {
+                Some(part) => Box::pin(part.start(options)).await,
+                None => Box::pin(broker::Node::start(options)).await,
+            }?;
+            self.slot.set(Arc::new(Node(Arc::clone(&node))));
+            Ok(node)
+        }
+        .boxed()
     }
 
-    /// Tells whether this broker removes old history now: it has a store of its own, or leads.
-    pub(super) fn sweeps(&self) -> impl Fn() -> bool + use<> {
-        let (node, has_own_store) = (Arc::downgrade(&self.0), self.0.has_own_store());
-        move || has_own_store || node.upgrade().is_some_and(|node| node.leads())
-    }
-
-    /// The broker of the management port.
-    pub(super) fn operations(&self) -> Arc<dyn Operations> {
-        Arc::new(self.clone())
-    }
-
-    /// Stops it: what was acknowledged is on disk when this returns.
-    pub(super) async fn stop(self) {
-        self.0.shutdown().await;
+    fn end(&self, reason: &str) {
+        self.slot.clear(Component {
+            name: PARTITION.to_owned(),
+            state: ComponentState::Unhealthy,
+            detail: format!("it is started again: {reason}"),
+        });
     }
 }
+
+/// Starts the broker, and keeps it at work; `grpc_port` is what clients find in the topology.
+pub(super) async fn start(
+    config: &Config,
+    grpc_port: u16,
+    exporter: Option<export::Factory>,
+    cluster_part: Option<ClusterPart>,
+    slot: &Slot,
+) -> Result<Arc<Supervisor>, Failure> {
+    let mut options = options::broker(config, grpc_port);
+    let watch = options.apply_watch.clone();
+    // The log is applied before the broker runs.
+    slot.watch(move || watch.slow().map(|slow| dead(&slow)));
+    options.export.others.extend(exporter);
+    let lives = NodeLives { options, cluster_part, slot: slot.clone() };
+    Box::pin(Supervisor::start(lives)).await.map_err(|error| {
+        let failure = Failure::new(format!("cannot start the broker: {error}"));
+        match error {
+            StartError::DataDir { .. } => {
+                failure.hint("choose a directory that can be written with --data-dir")
+            }
+            _ => failure,
+        }
+    })
+}
+
+/// Tells whether this broker removes old history now: it has a store of its own, or leads.
+pub(super) fn sweeps(broker: &Arc<Supervisor>) -> impl Fn() -> bool + use<> {
+    let broker = Arc::downgrade(broker);
+    move || {
+        let node = broker.upgrade().and_then(|broker| broker.node().ok());
+        node.is_some_and(|node| node.has_own_store() || node.leads())
+    }
+}
+
+/// A running broker, as the management port sees it.
+struct Node(Arc<broker::Node>);
 
 impl Operations for Node {
     fn health(&self) -> Vec<Component> {

@@ -13,7 +13,7 @@ use super::problem::{Problem, json_answer};
 
 /// `GET /actuator/clock`.
 pub(super) async fn read(State(slot): State<Slot>) -> Result<Response, Problem> {
-    shown(&**running(&slot)?)
+    shown(&*running(&slot)?)
 }
 
 /// `POST /actuator/clock/pin {"epochMilli":N}`.
@@ -46,7 +46,7 @@ pub(super) async fn reset(State(slot): State<Slot>) -> Result<Response, Problem>
 async fn change(slot: &Slot, clock: Clock) -> Result<Response, Problem> {
     let operations = running(slot)?;
     operations.set_clock(clock).await?;
-    shown(&**operations)
+    shown(&*operations)
 }
 
 fn shown(operations: &dyn Operations) -> Result<Response, Problem> {

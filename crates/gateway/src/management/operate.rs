@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::operations::{OperationError, Operations, Slot};
 use super::problem::{Problem, json_answer};
 
-pub(super) fn running(slot: &Slot) -> Result<&Arc<dyn Operations>, Problem> {
+pub(super) fn running(slot: &Slot) -> Result<Arc<dyn Operations>, Problem> {
     slot.get().ok_or_else(Problem::starting)
 }
 

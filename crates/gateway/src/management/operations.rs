@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
+use parking_lot::{Mutex, RwLock};
 use protocol::{Clock, Key, PartitionId};
 use serde_json::Value;
 
@@ -279,14 +280,23 @@ type Watch = Box<dyn Fn() -> Option<Component> + Send + Sync>;
 
 #[derive(Default)]
 struct Contents {
-    operations: OnceLock<Arc<dyn Operations>>,
+    operations: RwLock<Option<Arc<dyn Operations>>>,
     watch: OnceLock<Watch>,
+    /// Of a broker that is to start again.
+    failure: Mutex<Option<Component>>,
 }
 
 impl Slot {
-    /// The broker runs. Only the first one counts.
+    /// The broker runs.
     pub fn set(&self, operations: Arc<dyn Operations>) {
-        drop(self.0.operations.set(operations));
+        *self.0.operations.write() = Some(operations);
+        *self.0.failure.lock() = None;
+    }
+
+    /// The broker does not run, and is to start again.
+    pub fn clear(&self, failure: Component) {
+        *self.0.failure.lock() = Some(failure);
+        *self.0.operations.write() = None;
     }
 
     /// Reports that a broker which has yet to start is dead. Only the first report counts.
@@ -295,12 +305,12 @@ impl Slot {
     }
 
     /// The broker, if it runs.
-    pub fn get(&self) -> Option<&Arc<dyn Operations>> {
-        self.0.operations.get()
+    pub fn get(&self) -> Option<Arc<dyn Operations>> {
+        self.0.operations.read().clone()
     }
 
     /// Failure of a broker that has yet to start.
     pub(super) fn ailing(&self) -> Option<Component> {
-        self.0.watch.get().and_then(|watch| watch())
+        self.0.watch.get().and_then(|watch| watch()).or_else(|| self.0.failure.lock().clone())
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io;
 use std::ops::{Bound, RangeBounds};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use openraft::storage::{LogFlushed, RaftLogStorage};
 use openraft::{LogState, OptionalSend, RaftLogReader};
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use super::cache::{Cache, cost};
 use super::size::LogSize;
-use super::writer::{Change, Done, LogEngine, WriterRequest};
+use super::writer::{Change, Done, LogEngine, WriterRequest, read_error};
 use super::{LogError, LogStore};
 use crate::machine::Progress;
 use crate::proposals::Proposals;
@@ -45,6 +45,8 @@ pub(crate) struct GroupLog {
     group: u64,
     store: LogStore,
     state: Mutex<State>,
+    /// An entry cannot be read, whatever the disk does.
+    damage: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -67,7 +69,7 @@ struct State {
 
 impl GroupLog {
     pub(crate) fn load(group: u64, store: LogStore) -> Result<Self, LogError> {
-        let log = Self { group, store, state: Mutex::default() };
+        let log = Self { group, store, state: Mutex::default(), damage: OnceLock::new() };
         log.reload()?;
         Ok(log)
     }
@@ -216,7 +218,7 @@ impl GroupLog {
             return Ok(found);
         }
         let limit = (limit_bytes != usize::MAX).then_some(limit_bytes);
-        let mut entries = self.store.shared().read(self.group, |engine| {
+        let read = self.store.shared().read(self.group, |engine| {
             let mut records: Vec<Record> = Vec::new();
             let start = engine.first_index(self.group).map_or(on_disk.end, |first| first.max(on_disk.start));
             if start >= on_disk.end {
@@ -224,13 +226,22 @@ impl GroupLog {
             }
             engine
                 .fetch_entries_to::<Record>(self.group, start, on_disk.end, limit, &mut records)
-                .map_err(|error| io::Error::other(error.to_string()))?;
+                .map_err(|error| read_error(&error))?;
             records.into_iter().map(Record::into_entry).collect::<io::Result<Vec<Entry>>>()
-        })?;
+        });
+        if let Err(LogError::Damaged(damage)) = &read {
+            self.damage.get_or_init(|| damage.clone());
+        }
+        let mut entries = read?;
         if entries.last().is_none_or(|entry| entry.log_id.index + 1 == on_disk.end) {
             entries.append(&mut found);
         }
         Ok(entries)
+    }
+
+    /// Why an entry cannot be read, whatever the disk does.
+    pub(crate) fn damage(&self) -> Option<String> {
+        self.damage.get().cloned()
     }
 
     async fn put(
@@ -276,7 +287,7 @@ impl State {
         let last = if end > purged.map_or(0, |id| id.index + 1) {
             let entry = engine
                 .get_entry::<Record>(group, end - 1)
-                .map_err(|error| io::Error::other(error.to_string()))?
+                .map_err(|error| read_error(&error))?
                 .ok_or_else(|| record::corrupt(format!("the last entry {} is missing", end - 1)))?;
             Some(entry.log_id())
         } else {
@@ -294,7 +305,7 @@ impl State {
                 }
                 broken.is_none()
             })
-            .map_err(|error| io::Error::other(error.to_string()))?;
+            .map_err(|error| read_error(&error))?;
         if let Some(error) = broken {
             return Err(error);
         }
@@ -328,7 +339,7 @@ fn estimate(engine: &LogEngine, group: u64, first: u64, end: u64) -> io::Result<
     for index in (first..end).step_by(usize::try_from((end - first).div_ceil(SAMPLES)).unwrap_or(usize::MAX))
     {
         let entry = engine.get_entry::<Record>(group, index);
-        if let Some(record) = entry.map_err(|error| io::Error::other(error.to_string()))? {
+        if let Some(record) = entry.map_err(|error| read_error(&error))? {
             bytes += cost(&record.into_entry()?) as u64;
             seen += 1;
         }

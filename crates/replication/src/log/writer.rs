@@ -197,17 +197,25 @@ impl LogState {
     }
 }
 
+/// Whether files contradict themselves or their checksums.
+fn is_damage(error: &raft_engine::Error) -> bool {
+    use raft_engine::Error as Log;
+    matches!(error, Log::Corruption(_) | Log::Codec(_) | Log::Protobuf(_))
+}
+
+/// An error of reading entries.
+pub(crate) fn read_error(error: &raft_engine::Error) -> io::Error {
+    let kind = if is_damage(error) { io::ErrorKind::InvalidData } else { io::ErrorKind::Other };
+    io::Error::new(kind, error.to_string())
+}
+
 fn open_engine(dir: &Path, options: &LogOptions, disk: &Disk) -> Result<LogEngine, LogError> {
     let failed = |reason: String| LogError::Open { dir: dir.to_owned(), reason };
     let config = options.engine_config(dir);
     let disk = Arc::new(disk.clone());
     match catch_unwind(AssertUnwindSafe(|| Engine::open_with_file_system(config, disk))) {
         Ok(Ok(engine)) => Ok(engine),
-        Ok(Err(
-            error @ (raft_engine::Error::Corruption(_)
-            | raft_engine::Error::Codec(_)
-            | raft_engine::Error::Protobuf(_)),
-        )) => Err(LogError::Damaged(error.to_string())),
+        Ok(Err(error)) if is_damage(&error) => Err(LogError::Damaged(error.to_string())),
         Ok(Err(error)) => Err(failed(error.to_string())),
         Err(_) => Err(failed("the log engine panicked".to_owned())),
     }

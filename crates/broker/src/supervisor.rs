@@ -1,0 +1,244 @@
+//! A broker that begins again by itself when its partition cannot go on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker_api::{
+    Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Leadership, Recorded, Requester,
+    SubmitError, Topology,
+};
+use futures::future::{BoxFuture, FutureExt, ready};
+use parking_lot::{Mutex, RwLock};
+use protocol::{Command, CreateInstance, Document, Name, Query, QueryReply};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::node::Node;
+use crate::opening::StartError;
+
+/// How often the partition is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// The time before a start, doubled after each that fails or does not last.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// A life lasts when it takes so long.
+const LASTING: Duration = Duration::from_secs(60);
+/// How long requests of the former life may take to end.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
+const LEAVE_LOOK: Duration = Duration::from_millis(10);
+
+/// The lives of a broker in one process.
+pub trait Lives: Send + Sync + 'static {
+    /// Starts the broker, on the same data directory each time.
+    fn begin(&self) -> BoxFuture<'_, Result<Arc<Node>, StartError>>;
+
+    /// The life is over, and the next begins. Handles to the former one must be given up: they keep its files locked.
+    fn end(&self, reason: &str);
+}
+
+/// The broker now, and the facts that outlast it.
+struct Life {
+    node: Option<Arc<Node>>,
+    topology: Topology,
+    grants_version: u64,
+    /// Why there is none.
+    reason: String,
+}
+
+/// Keeps a broker at work: a partition that cannot go on, since its state cannot be read or differs from that of the
+/// other replicas, ends its broker, which starts again on what is durable. As with another process, workers and clients
+/// of the former life connect anew.
+pub struct Supervisor {
+    life: RwLock<Life>,
+    max_message_bytes: usize,
+    leadership_between: Leadership,
+    stop: CancellationToken,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Supervisor {
+    /// Begins the first life. An error of its start is the caller's.
+    pub async fn start(lives: impl Lives) -> Result<Arc<Self>, StartError> {
+        let node = lives.begin().await?;
+        let leadership_between = if node.is_in_cluster() { Leadership::Follows } else { Leadership::Alone };
+        let supervisor = Arc::new(Self {
+            max_message_bytes: node.max_message_bytes(),
+            leadership_between,
+            life: RwLock::new(Life {
+                topology: node.topology(),
+                grants_version: node.grants_version(),
+                node: Some(node),
+                reason: String::new(),
+            }),
+            stop: CancellationToken::new(),
+            task: Mutex::default(),
+        });
+        let keep = supervise(Arc::clone(&supervisor), lives);
+        let stop = supervisor.stop.clone();
+        let task = tokio::spawn(async move {
+            stop.run_until_cancelled(keep).await;
+        });
+        *supervisor.task.lock() = Some(task);
+        Ok(supervisor)
+    }
+
+    /// The broker of now; an error between two lives.
+    pub fn node(&self) -> Result<Arc<Node>, SubmitError> {
+        let life = self.life.read();
+        life.node.clone().ok_or_else(|| {
+            SubmitError::Unavailable(format!(
+                "Expected to handle the request, but partition 1 is started again: {}",
+                life.reason
+            ))
+        })
+    }
+
+    /// Ends the broker, and begins no other.
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        let task = self.task.lock().take();
+        if let Some(task) = task
+            && let Err(error) = task.await
+        {
+            tracing::error!(%error, "the supervisor of the broker failed");
+        }
+        if let Ok(node) = self.node() {
+            node.shutdown().await;
+        }
+    }
+
+    /// Ends a life; returns when nothing uses its files any more, or after a while.
+    async fn end(&self, node: Arc<Node>, reason: String) {
+        node.shutdown().await;
+        {
+            let mut life = self.life.write();
+            life.topology = without_partitions(node.topology());
+            life.grants_version = node.grants_version();
+            life.reason = reason;
+            life.node = None;
+        }
+        let node = Arc::downgrade(&{ node });
+        let until = Instant::now() + LEAVE_TIMEOUT;
+        while node.strong_count() > 0 && Instant::now() < until {
+            sleep(LEAVE_LOOK).await;
+        }
+    }
+}
+
+/// A broker between two lives has no part in its partitions.
+fn without_partitions(mut topology: Topology) -> Topology {
+    topology.brokers.truncate(1);
+    for partition in topology.brokers.iter_mut().flat_map(|broker| &mut broker.partitions) {
+        partition.leader = false;
+        partition.healthy = false;
+    }
+    topology
+}
+
+/// Begins the next life whenever one has failed, for ever.
+async fn supervise(supervisor: Arc<Supervisor>, lives: impl Lives) {
+    let mut pause = PAUSE_MIN;
+    loop {
+        let began = Instant::now();
+        let (node, reason) = loop {
+            sleep(LOOK_INTERVAL).await;
+            let node = supervisor.node().ok().expect("a life has begun, and nobody else ends it");
+            if let Some(reason) = node.failure() {
+                break (node, reason);
+            }
+        };
+        if began.elapsed() > LASTING {
+            pause = PAUSE_MIN;
+        }
+        tracing::warn!(partition = 1, reason, "the partition is started again");
+        lives.end(&reason);
+        supervisor.end(node, reason).await;
+        let node = loop {
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+            match lives.begin().await {
+                Ok(node) => break node,
+                Err(error) => {
+                    let reason = error.to_string();
+                    tracing::warn!(
+                        partition = 1,
+                        reason,
+                        ?pause,
+                        "the partition does not start; it is tried again"
+                    );
+                    lives.end(&reason);
+                    supervisor.life.write().reason = reason;
+                }
+            }
+        };
+        tracing::info!(partition = 1, "the partition is at work again");
+        supervisor.life.write().node = Some(node);
+    }
+}
+
+impl Broker for Supervisor {
+    fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        match self.node() {
+            Ok(node) => async move { node.submit(command).await }.boxed(),
+            Err(error) => ready(Err(error)).boxed(),
+        }
+    }
+
+    fn create_with_result(
+        &self,
+        requester: Option<Requester>,
+        command: CreateInstance,
+        fetch_variables: Vec<Name>,
+        timeout: Duration,
+    ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        async move { self.node()?.create_with_result(requester, command, fetch_variables, timeout).await }
+            .boxed()
+    }
+
+    fn activate_jobs(
+        &self,
+        request: JobRequest,
+        wait: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
+        async move { self.node()?.activate_jobs(request, wait).await }.boxed()
+    }
+
+    fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
+        self.node()?.stream_jobs(request)
+    }
+
+    fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        async move { self.node()?.read(query).await }.boxed()
+    }
+
+    fn grants_version(&self) -> u64 {
+        let life = self.life.read();
+        life.node.as_ref().map_or(life.grants_version, |node| node.grants_version())
+    }
+
+    fn hasten_exports(&self, exporter: &str) -> Recorded {
+        self.node().map_or_else(|_| Recorded::default(), |node| node.hasten_exports(exporter))
+    }
+
+    fn evaluate_expression(
+        &self,
+        expression: String,
+        variables: Document,
+        tenant_id: Name,
+    ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
+        async move { self.node()?.evaluate_expression(expression, variables, tenant_id).await }.boxed()
+    }
+
+    fn topology(&self) -> Topology {
+        self.node().map_or_else(|_| self.life.read().topology.clone(), |node| node.topology())
+    }
+
+    fn leadership(&self) -> Leadership {
+        self.node().map_or(self.leadership_between, |node| node.leadership())
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        self.max_message_bytes
+    }
+}
