@@ -3,9 +3,10 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use protocol::Name;
+use serde::{Deserialize, Serialize};
 
 /// Conditions on a property.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Test {
     Equal(Operand),
     NotEqual(Operand),
@@ -23,7 +24,7 @@ pub enum Test {
     LessOrEqual(Operand),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Operand {
     Text(Name),
     /// A key, number, date or flag.

@@ -10,6 +10,7 @@ mod progress;
 mod query;
 mod reader;
 mod value;
+pub mod wire;
 
 pub use condition::{Operand, Test};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};

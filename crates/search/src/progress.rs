@@ -1,6 +1,7 @@
 //! How far the store is, for those who wait for what they wrote.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::PartitionId;
@@ -8,18 +9,30 @@ use tokio::sync::watch;
 
 /// Positions up to which records are in the store, by partition.
 #[derive(Debug)]
-pub struct Progress(watch::Sender<BTreeMap<PartitionId, u64>>);
+pub struct Progress {
+    positions: watch::Sender<BTreeMap<PartitionId, u64>>,
+    /// The progress of all copies of the store, if this is that of one of them.
+    of_all: Option<Arc<Self>>,
+}
 
 impl Default for Progress {
     fn default() -> Self {
-        Self(watch::Sender::new(BTreeMap::new()))
+        Self { positions: watch::Sender::new(BTreeMap::new()), of_all: None }
     }
 }
 
 impl Progress {
+    /// The progress of one of several copies: what it reaches, all together have reached.
+    pub fn of_copy(of_all: Arc<Self>) -> Self {
+        Self { of_all: Some(of_all), ..Self::default() }
+    }
+
     /// The store shows everything up to a position; 0 once it is open.
     pub fn reached(&self, partition: PartitionId, position: u64) {
-        self.0.send_if_modified(|positions| {
+        if let Some(of_all) = &self.of_all {
+            of_all.reached(partition, position);
+        }
+        self.positions.send_if_modified(|positions| {
             let known = positions.get(&partition);
             let is_news = known.is_none_or(|known| position > *known);
             if is_news {
@@ -31,12 +44,12 @@ impl Progress {
 
     /// How far it is.
     pub fn position(&self, partition: PartitionId) -> u64 {
-        self.0.borrow().get(&partition).copied().unwrap_or(0)
+        self.positions.borrow().get(&partition).copied().unwrap_or(0)
     }
 
     /// Waits until the store shows a position, or the time is over. Returns whether it does.
     pub async fn wait(&self, partition: PartitionId, position: u64, timeout: Duration) -> bool {
-        let mut receiver = self.0.subscribe();
+        let mut receiver = self.positions.subscribe();
         let reached =
             receiver.wait_for(|positions| positions.get(&partition).is_some_and(|at| *at >= position));
         tokio::time::timeout(timeout, reached).await.is_ok_and(|reached| reached.is_ok())

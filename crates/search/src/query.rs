@@ -2,13 +2,15 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::{Operand, Test};
 
-use crate::model::{ColumnId, Entity};
+use crate::model::{ColumnId, ENTITIES, Entity};
 use crate::value::Value;
 
 /// A condition on a row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Filter {
     /// All of these; none: always.
     All(Vec<Self>),
@@ -23,7 +25,7 @@ pub enum Filter {
 }
 
 /// The last row of each group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latest {
     /// Columns whose values make a group.
     pub group: Vec<ColumnId>,
@@ -34,7 +36,7 @@ pub struct Latest {
 }
 
 /// Rows of another entity that belong to a row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Related {
     /// The column of the row.
     pub column: ColumnId,
@@ -54,6 +56,21 @@ pub struct EntityRef(pub &'static Entity);
 impl PartialEq for EntityRef {
     fn eq(&self, other: &Self) -> bool {
         self.0.id == other.0.id
+    }
+}
+
+impl Serialize for EntityRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for EntityRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let entity = ENTITIES.iter().find(|entity| entity.name == name);
+        let unknown = || serde::de::Error::custom(format!("there is no entity '{name}'"));
+        entity.map(|entity| Self(entity)).ok_or_else(unknown)
     }
 }
 
@@ -82,7 +99,7 @@ impl Filter {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sort {
     /// By what. Null comes after everything else, before everything else if descending.
     pub column: ColumnId,
@@ -91,7 +108,7 @@ pub struct Sort {
 }
 
 /// Which part of what was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Position {
     /// So many are skipped.
     Offset(u64),
@@ -100,7 +117,7 @@ pub enum Position {
     Before(Vec<Value>),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     pub entity: EntityRef,
     pub filter: Filter,
@@ -138,7 +155,7 @@ impl Search {
 pub type Row = Vec<Value>;
 
 /// The result of a search.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Found {
     /// The page, in the order asked for.
     pub rows: Vec<Row>,
@@ -149,7 +166,7 @@ pub struct Found {
 }
 
 /// Aggregates over the rows of a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Aggregate {
     /// How many pass a filter.
     Count(Filter),
@@ -162,7 +179,7 @@ pub enum Aggregate {
 }
 
 /// A question for numbers: rows are grouped by columns, and each group gives one row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     pub entity: EntityRef,
     pub filter: Filter,

@@ -34,6 +34,9 @@ pub enum StoreError {
     /// It cannot be reached, or answers that it cannot work now. Trying again may help.
     #[error("{0}")]
     Unavailable(String),
+    /// No broker answers that has a copy of it which is far enough. The reasons of each are for operators.
+    #[error("no other broker has a copy of secondary storage that answers and is far enough: {0}")]
+    NoCopy(String),
     /// It took longer than a query may.
     #[error("{0}")]
     TooSlow(String),

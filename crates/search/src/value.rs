@@ -1,6 +1,10 @@
 //! Values of columns.
 
+use std::fmt;
+
 use protocol::{Key, Name};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -11,6 +15,48 @@ pub enum Value {
     Integer(i64),
     /// Text, or JSON.
     Text(Name),
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Text(text) => serializer.serialize_str(text.as_str()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visited;
+
+        impl Visitor<'_> for Visited {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("nothing, an integer or a text")
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Value, E> {
+                Ok(Value::Null)
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
+                Ok(Value::Integer(number))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
+                i64::try_from(number).map(Value::Integer).map_err(E::custom)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+                Ok(Value::from(text))
+            }
+        }
+
+        deserializer.deserialize_any(Visited)
+    }
 }
 
 impl Value {
