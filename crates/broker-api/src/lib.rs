@@ -71,6 +71,12 @@ pub trait Broker: Send + Sync + 'static {
     /// exports.
     fn hasten_exports(&self, exporter: &str) -> Recorded;
 
+    /// Waits until this broker has everything that any broker has acknowledged before. An error: nobody tells what that
+    /// is.
+    fn catch_up(&self) -> BoxFuture<'_, Result<(), SubmitError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time.
     /// It sees the cluster variables of the tenant.
     fn evaluate_expression(

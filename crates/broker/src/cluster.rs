@@ -31,6 +31,7 @@ use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
 use crate::shared_exports::{self, RECORDS, SHOWN, ShownQuestion, tell_shown};
 use crate::snapshot_transfer::SNAPSHOT_RECEIVED;
 use crate::store_copies::{STORE_COPY, StoreCopies, give};
+use crate::store_queries::{self, STORE_QUERY, STORE_SHOWN};
 
 /// First bytes of requests, beside those to groups.
 const ENTER: u8 = 2;
@@ -320,6 +321,10 @@ impl PeerService for BrokerService {
                 let node = self.node();
                 request.advance(1);
                 Box::pin(async move { tell_shown(&*node?, request).await })
+            }
+            Some(&(STORE_QUERY | STORE_SHOWN)) => {
+                let node = self.node();
+                Box::pin(async move { store_queries::answer(&*node?, request).await })
             }
             Some(&(COMPARE | HASH_WANTED | HASH | HASH_DIFFERS | DIGEST)) => {
                 let node = self.node();

@@ -24,6 +24,8 @@ use crate::write_limit::{Exported, WriteLimit};
 #[derive(Debug)]
 pub(crate) struct LocalPositions {
     path: PathBuf,
+    /// Says that this broker runs, or ran, without the copies that others have: it lacks records for them then.
+    gap: PathBuf,
     noted: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -32,7 +34,21 @@ impl LocalPositions {
     pub fn open(directory: &Path) -> io::Result<Self> {
         let path = directory.join("positions.json");
         let noted = durable_file::read_json(&path)?.unwrap_or_default();
-        Ok(Self { path, noted: Mutex::new(noted) })
+        Ok(Self { path, gap: directory.join("without-copy"), noted: Mutex::new(noted) })
+    }
+
+    /// This broker has no copy from now on: records are not kept for one.
+    pub fn begin_gap(&self) -> io::Result<()> {
+        if self.gap.try_exists()? { Ok(()) } else { durable_file::write(&self.gap, &[]) }
+    }
+
+    /// This broker has a copy. If it had none before, that must obtain everything up to a position from elsewhere.
+    pub fn note_gap(&self, exporter: &str, position: u64) -> io::Result<()> {
+        if self.gap.try_exists()? {
+            self.note([(exporter.to_owned(), position)])?;
+            std::fs::remove_file(&self.gap)?;
+        }
+        Ok(())
     }
 
     /// The position of an exporter; 0 for a new one.
@@ -165,6 +181,19 @@ mod tests {
         positions.note([("other".to_owned(), 3)]).unwrap();
         let positions = LocalPositions::open(directory.path()).unwrap();
         assert_eq!((positions.get("store"), positions.get("other")), (7, 3));
+    }
+
+    #[test]
+    fn a_broker_that_had_no_copy_lacks_what_came_before() {
+        let directory = tempfile::tempdir().unwrap();
+        let positions = LocalPositions::open(directory.path()).unwrap();
+        positions.note_gap("store", 5).unwrap();
+        assert_eq!(positions.get("store"), 0, "it always had one");
+        positions.begin_gap().unwrap();
+        let positions = LocalPositions::open(directory.path()).unwrap();
+        positions.note_gap("store", 7).unwrap();
+        positions.note_gap("store", 9).unwrap();
+        assert_eq!(positions.get("store"), 7, "it is noted once");
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub(crate) struct PartitionState {
     pub engine_version: AtomicU16,
     /// See [`Engine::grants_version`].
     pub grants_version: AtomicU64,
+    /// Whether exporters take records, here or on other brokers.
+    pub is_recorded: bool,
     /// Position of the last record; 0 if there was none yet.
     pub recorded: AtomicU64,
     /// Position up to which the records were handed to exporters.
@@ -231,10 +233,10 @@ impl PartitionMachine {
         clock: EngineClock,
     ) {
         let applied = Instant::now();
+        if let Some(last) = effects.last_record.filter(|_| self.shared.is_recorded) {
+            self.shared.recorded.store(last, Ordering::Release);
+        }
         if let Some(exports) = &self.shared.exports {
-            if let Some(last) = effects.records.last() {
-                self.shared.recorded.store(last.position, Ordering::Release);
-            }
             exports.append(effects.records);
         }
         self.shared.handed_on.store(self.shared.position.load(Ordering::Acquire), Ordering::Release);

@@ -169,6 +169,7 @@ pub(crate) fn partition_state(
         written: Mutex::new(Written { position: engine.position(), left_over: 0 }),
         engine_version: AtomicU16::new(engine.active_version()),
         grants_version: AtomicU64::new(engine.grants_version()),
+        is_recorded: options.export.is_enabled() || options.store.is_some(),
         recorded: AtomicU64::new(0),
         handed_on: AtomicU64::new(engine.position()),
         counters: Mutex::new(Counters::default()),

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::Name;
@@ -12,6 +13,7 @@ use crate::apply_watch::ApplyWatch;
 use crate::clock::WallClock;
 use crate::flow_control::FlowControlOptions;
 use crate::snapshot_transfer::BYTES_PER_SECOND;
+use crate::store_queries::StoreQueries;
 use crate::write_limit::WriteLimitOptions;
 
 /// Applying a batch takes too long after this time.
@@ -63,6 +65,8 @@ pub struct Options {
     /// Bytes of log that are kept at most for other brokers of the cluster that lack them.
     pub log_kept_bytes: u64,
     pub export: export::Options,
+    /// The embedded store of a cluster, which some brokers have copies of.
+    pub store: Option<Arc<StoreQueries>>,
     /// Connections to the other brokers of a cluster.
     pub peers: PeerOptions,
     /// Looks whether applying a batch takes too long, from before the start on.
@@ -101,6 +105,7 @@ impl Options {
             log: replication::LogOptions::default(),
             log_kept_bytes: replication::GroupOptions::default().log_kept_bytes_max,
             export: export::Options::default(),
+            store: None,
             peers: PeerOptions::default(),
             apply_watch: ApplyWatch::new(APPLY_LIMIT),
             stall_at: None,

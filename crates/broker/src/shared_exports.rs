@@ -152,13 +152,28 @@ pub(crate) struct ShownQuestion {
 /// once.
 pub(crate) fn look_for(node: &Node, exporter: &str, position: u64) {
     let Some(router) = node.router.as_ref().filter(|_| !node.leads()) else { return };
+    let (asking, exporter) = (Arc::clone(router), Name::from(exporter));
+    let ask = move |position| {
+        let (router, exporter) = (Arc::clone(&asking), exporter.clone());
+        async move { ask_leader(&router, exporter.as_str(), position).await }
+    };
+    look_elsewhere(node, router, position, ask);
+}
+
+/// The same, with the way to ask another broker for a position.
+pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
+    node: &Node,
+    router: &Arc<Router>,
+    position: u64,
+    ask: impl Fn(u64) -> F + Send + 'static,
+) {
     let question = &router.links.shown;
     if question.wanted.fetch_max(position, Ordering::AcqRel) >= position
         || question.is_asked.swap(true, Ordering::AcqRel)
     {
         return;
     }
-    let (router, exporter) = (Arc::clone(router), exporter.to_owned());
+    let router = Arc::clone(router);
     let shown = node.options().export.clone();
     tokio::spawn(async move {
         let question = &router.links.shown;
@@ -175,14 +190,14 @@ pub(crate) fn look_for(node: &Node, exporter: &str, position: u64) {
                 }
                 continue;
             }
-            match ask_leader(&router, &exporter, wanted).await {
+            match ask(wanted).await {
                 Ok(position) => {
                     shown.shown(FIRST_PARTITION, position);
                     told = position.max(told);
                 }
                 // The next one who looks asks again.
                 Err(reason) => {
-                    tracing::debug!(reason, "the leader does not tell what its exporter has handed on");
+                    tracing::debug!(reason, "no other broker tells what its exporter has handed on");
                     question.wanted.store(0, Ordering::Release);
                     question.is_asked.store(false, Ordering::Release);
                     return;

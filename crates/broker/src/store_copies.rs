@@ -118,7 +118,7 @@ pub(crate) fn fetch_with(copies: &Copies, links: &Arc<Links>) {
 }
 
 /// Position of the last record up to a position, or of a later one.
-fn needed(node: &Node, at_least: u64) -> Result<u64, String> {
+pub(crate) fn needed(node: &Node, at_least: u64) -> Result<u64, String> {
     let exports = node.exports().ok_or("this broker has no exporters")?;
     // In this order: the records up to the position that was handed on have come then.
     let handed_on = node.handed_on();

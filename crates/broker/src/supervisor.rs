@@ -143,7 +143,7 @@ async fn supervise(supervisor: Arc<Supervisor>, lives: impl Lives) {
         let began = Instant::now();
         let (node, reason) = loop {
             sleep(LOOK_INTERVAL).await;
-            let node = supervisor.node().ok().expect("a life has begun, and nobody else ends it");
+            let node = supervisor.node().expect("a life has begun, and nobody else ends it");
             if let Some(reason) = node.failure() {
                 break (node, reason);
             }
@@ -219,6 +219,10 @@ impl Broker for Supervisor {
 
     fn hasten_exports(&self, exporter: &str) -> Recorded {
         self.node().map_or_else(|_| Recorded::default(), |node| node.hasten_exports(exporter))
+    }
+
+    fn catch_up(&self) -> BoxFuture<'_, Result<(), SubmitError>> {
+        async move { self.node()?.catch_up().await }.boxed()
     }
 
     fn evaluate_expression(

@@ -20,6 +20,8 @@ pub struct Options {
     pub ndjson: NdjsonOptions,
     /// Exporters that are not of this crate.
     pub others: Vec<Factory>,
+    /// If other replicas have an exporter that this one has not: the intents whose records that has no use for.
+    pub unwanted_elsewhere: Option<&'static [Intent]>,
 }
 
 /// Makes the exporter of a partition.
@@ -44,6 +46,8 @@ pub struct Configured {
     pub exporter: Box<dyn Exporter>,
     /// Whether its target is that of all replicas. Else each replica has its own.
     pub is_shared: bool,
+    /// Whether each replica has a copy of its target.
+    pub is_copied: bool,
 }
 
 impl fmt::Debug for Factory {
@@ -60,11 +64,14 @@ impl Options {
 
     /// Intents whose records no exporter has a use for.
     pub fn unwanted(&self) -> Vec<Intent> {
-        let Some((first, others)) = self.others.split_first().filter(|_| !self.ndjson.enabled) else {
+        if self.ndjson.enabled {
             return Vec::new();
-        };
-        let nobody = |intent: &&Intent| others.iter().all(|factory| factory.unwanted.contains(intent));
-        first.unwanted.iter().filter(nobody).copied().collect()
+        }
+        let mut lists = self.others.iter().map(|factory| factory.unwanted).chain(self.unwanted_elsewhere);
+        let Some(first) = lists.next() else { return Vec::new() };
+        let others: Vec<_> = lists.collect();
+        let nobody = |intent: &&Intent| others.iter().all(|unwanted| unwanted.contains(intent));
+        first.iter().filter(nobody).copied().collect()
     }
 
     /// The exporters that are configured, for one partition.
@@ -74,11 +81,11 @@ impl Options {
             let directory = self.ndjson.directory.clone();
             let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
             let exporter = Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson));
-            exporters.push(Configured { exporter, is_shared: false });
+            exporters.push(Configured { exporter, is_shared: false, is_copied: false });
         }
         exporters.extend(self.others.iter().map(|factory| {
-            let is_shared = factory.copies.is_none();
-            Configured { exporter: (factory.make)(partition), is_shared }
+            let is_copied = factory.copies.is_some();
+            Configured { exporter: (factory.make)(partition), is_shared: !is_copied, is_copied }
         }));
         exporters
     }

@@ -36,8 +36,10 @@ pub struct Hastened {
     pub position: u64,
     /// Age of the oldest record that the exporter has not acknowledged.
     pub lag: Duration,
-    /// Whether the exporter does not get on: it fails, is switched off or paused.
-    pub is_stalled: bool,
+    /// Whether the exporter is to do nothing: it is switched off or paused.
+    pub is_off: bool,
+    /// Whether it fails.
+    pub is_failing: bool,
     /// Whether another replica exports to the target, which is that of all.
     pub is_elsewhere: bool,
 }

@@ -226,15 +226,15 @@ impl Stream {
         let lag = inner.backlog_of(&inner.readers[reader], now_ms());
         let is_paused = inner.phase == Phase::Paused;
         let state = &mut inner.readers[reader];
-        let is_stalled = is_paused || !state.enabled || state.failure.is_some();
+        let (is_off, is_failing) = (is_paused || !state.enabled, state.failure.is_some());
         let is_news = state.handed_on < position && state.looked_for < position;
         state.looked_for = position;
         let is_elsewhere = state.is_passive;
         drop(inner);
-        if is_news && !is_stalled {
+        if is_news && !is_off && !is_failing {
             self.work.notify_all();
         }
-        Hastened { position, lag, is_stalled, is_elsewhere }
+        Hastened { position, lag, is_off, is_failing, is_elsewhere }
     }
 
     /// Next work of an exporter's thread. Blocks until there is some.

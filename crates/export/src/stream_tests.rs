@@ -316,7 +316,7 @@ fn somebody_who_looks_has_everything_taken_and_flushed_once() {
     stream.append(records([1, 2]));
     stream.append(records([3]));
     let hastened = stream.hasten(A);
-    assert_eq!((hastened.position, hastened.is_stalled), (3, false));
+    assert_eq!((hastened.position, hastened.is_off, hastened.is_failing), (3, false, false));
     assert_eq!(stream.signal(A, resting), Signal::Take);
     let mut spill = SpillReader::default();
     let chunk = stream.next(A, &mut spill).unwrap().unwrap();
@@ -343,14 +343,14 @@ fn somebody_who_looks_has_everything_taken_and_flushed_once() {
     stream.append(records([5]));
     assert!(stream.hasten(A).lag < Duration::from_mins(1));
     stream.set_failure(A, Some("away".to_owned()));
-    assert!(stream.hasten(A).is_stalled);
+    assert!(stream.hasten(A).is_failing);
     stream.set_failure(A, None);
     stream.set_phase(Phase::Paused);
-    assert!(stream.hasten(A).is_stalled);
+    assert!(stream.hasten(A).is_off);
     stream.set_phase(Phase::SoftPaused);
-    assert!(!stream.hasten(A).is_stalled);
+    assert!(!stream.hasten(A).is_off);
     stream.switch(A, false, None);
-    assert!(stream.hasten(A).is_stalled);
+    assert!(stream.hasten(A).is_off);
 }
 
 #[test]

@@ -381,13 +381,11 @@ sections! {
 
     /// Secondary storage: the history that searches read.
     "secondary_storage" secondary_storage: SecondaryStorage {
-        /// sqlite (a file beside the data), postgres (a database), opensearch (OpenSearch or Elasticsearch), or
-        /// none (no searches).
+        /// sqlite (a file beside the data), postgres, opensearch (or Elasticsearch), or none (no searches).
         kind: StorageKind = StorageKind::Sqlite;
         /// Time that a request with the header Baton-Await-Position waits for that position.
         await_timeout: Duration = s(5), [ms(10), s(600)];
-        /// Time that a search waits for everything acknowledged before it; then it is answered as it is, with the
-        /// header Baton-Lag. 0: no waiting.
+        /// Time that a search waits for what was acknowledged before it; then it tells Baton-Lag. 0: no waiting.
         fresh_timeout: Duration = s(1), [Duration::ZERO, s(600)];
         /// Time limit for a search.
         query_timeout: Duration = s(10), [ms(10), s(600)];
@@ -397,6 +395,8 @@ sections! {
     "secondary_storage.sqlite" secondary_storage_sqlite: SecondaryStorageSqlite {
         /// The file; below the data directory if it is not absolute.
         path: PathBuf = PathBuf::from("secondary-storage.sqlite");
+        /// Brokers of a cluster that have a copy of the file: those with the lowest numbers.
+        copies: usize = 2, [1, 1000];
         /// Concurrent searches; further ones wait.
         readers: usize = 2, [1, 1000];
         /// Page cache of each search and of the writer.

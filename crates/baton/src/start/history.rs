@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use gateway::rest::Storage;
 use search::StoreError;
-use secondary::{Cleaner, Retention, Sweeper, Swept};
+use secondary::{Retention, Sweeper, Swept};
 use tokio_util::sync::CancellationToken;
 
+use super::storage::Cleaning;
 use crate::config::Config;
 
 /// The ages and exceptions that are configured.
@@ -34,13 +34,12 @@ const RECLAIM_INTERVAL: Duration = Duration::from_mins(10);
 /// Sweeps until `stop`, while `may_sweep`: the store of several brokers has one that sweeps.
 pub(super) fn keep<F: Fn() -> bool>(
     config: &Config,
-    storage: &Storage,
-    cleaner: Box<dyn Cleaner>,
+    Cleaning { reader, cleaner }: Cleaning,
     may_sweep: F,
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + use<F> {
     let section = &config.secondary_storage_retention;
-    let sweeper = Sweeper::new(storage.reader(), cleaner, retention(config));
+    let sweeper = Sweeper::new(reader, cleaner, retention(config));
     run(sweeper, section.enabled.then_some(section.interval), may_sweep, stop)
 }
 
@@ -109,7 +108,7 @@ mod tests {
     use protocol::PartitionId;
     use search::model::{ColumnId, Entity};
     use search::{Found, Reader, Row, Search, Statistics, Value};
-    use secondary::KINDS;
+    use secondary::{Cleaner, KINDS};
 
     use super::*;
 

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::{Cost, HashLimits, Hasher};
+use broker::Supervisor;
 use broker_api::Broker;
 use gateway::management::{Gate, Management, Metrics, Renderer, Slot};
 use tokio::net::TcpListener;
@@ -135,25 +136,17 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     background.spawn(sweep::keep(documents.clone(), management_stop.clone()));
     background.spawn(management.metrics.clone().keep(management_stop.clone()));
     background.spawn(gateway::management::serve(ports.management, management, management_stop.clone()));
-    let (exporter, storage, cleaner) = storage::open(config)
-        .map_or((None, None, None), |one| (Some(one.exporter), Some(one.storage), Some(one.cleaner)));
     let cluster_part = node::cluster_part(config, ports.peers, &management_stop)?;
     let in_cluster = cluster_part.is_some();
-    let node = tokio::select! {
-        node = node::start(config, grpc_port, exporter, cluster_part, &slot) => node?,
+    let (node, storage, cleaning) = tokio::select! {
+        started = start_node(config, grpc_port, cluster_part, &slot) => started?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());
         }
     };
-    if let Some((storage, cleaner)) = storage.as_ref().zip(cleaner) {
-        background.spawn(history::keep(
-            config,
-            storage,
-            cleaner,
-            node::sweeps(&node),
-            management_stop.clone(),
-        ));
+    if let Some(cleaning) = cleaning {
+        background.spawn(history::keep(config, cleaning, node::sweeps(&node), management_stop.clone()));
     }
 
     let broker: Arc<dyn Broker> = node.clone();
@@ -197,6 +190,22 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     background.end(traces).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Starts the broker with its secondary storage: the numbers of all brokers tell whether it has a copy.
+async fn start_node(
+    config: &Config,
+    grpc_port: u16,
+    mut cluster_part: Option<node::ClusterPart>,
+    slot: &Slot,
+) -> Result<(Arc<Supervisor>, Option<gateway::rest::Storage>, Option<storage::Cleaning>), Failure> {
+    let brokers = match &mut cluster_part {
+        Some(part) => Box::pin(part.numbers(config, grpc_port)).await?,
+        None => Vec::new(),
+    };
+    let opened = storage::open(config, &brokers)?;
+    let node = node::start(config, grpc_port, opened.feed, cluster_part, slot).await?;
+    Ok((node, opened.storage, opened.cleaning))
 }
 
 fn start_gateways(

@@ -20,6 +20,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::storage::Feed;
 use super::{access, exporters, flow_control, options};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -47,7 +48,7 @@ pub(super) struct ClusterPart {
     brokers: Option<BTreeMap<u32, String>>,
     seeds: Vec<String>,
     /// The port for the other brokers, until the first life of this one has it.
-    listener: Mutex<Option<TcpListener>>,
+    attachment: Mutex<Option<broker::Attachment>>,
     address: SocketAddr,
     certificates: Option<broker::Certificates>,
 }
@@ -62,26 +63,35 @@ pub(super) fn cluster_part(
     let certificates = access::peer_certificates(config, stop)?;
     let seeds = config.cluster.join.0.clone();
     let address = listener.local_addr().map_err(Failure::new)?;
-    let listener = Mutex::new(Some(listener));
-    Ok(Some(ClusterPart { brokers: config.brokers().cloned(), seeds, listener, address, certificates }))
+    let attachment = Mutex::new(Some(listener.into()));
+    Ok(Some(ClusterPart { brokers: config.brokers().cloned(), seeds, attachment, address, certificates }))
 }
 
 impl ClusterPart {
+    /// The numbers of all brokers. Asks the seeds for them if need be.
+    pub(super) async fn numbers(&mut self, config: &Config, grpc_port: u16) -> Result<Vec<u32>, Failure> {
+        if self.brokers.is_none() {
+            let mut options = options::broker(config, grpc_port);
+            options.peers.certificates.clone_from(&self.certificates);
+            let attachment = self.attachment.get_mut().as_ref().expect("no life has begun");
+            let found = broker::find_brokers(&options, &self.seeds, Arc::clone(&attachment.network)).await;
+            self.brokers = Some(found.map_err(cannot_start)?);
+        }
+        Ok(self.brokers.iter().flatten().map(|(broker, _)| *broker).collect())
+    }
+
     async fn start(&self, mut options: broker::Options) -> Result<Arc<broker::Node>, StartError> {
-        let attachment = broker::Attachment::from(self.listen().await?);
+        let attachment = self.attach().await?;
         options.peers.certificates.clone_from(&self.certificates);
-        let brokers = match &self.brokers {
-            Some(brokers) => brokers.clone(),
-            None => broker::find_brokers(&options, &self.seeds, Arc::clone(&attachment.network)).await?,
-        };
+        let brokers = self.brokers.clone().expect("the numbers of brokers were asked for");
         broker::Node::start_replica(options, broker::Replica { brokers, attachment }).await
     }
 
-    async fn listen(&self) -> std::io::Result<TcpListener> {
-        let first = self.listener.lock().take();
+    async fn attach(&self) -> std::io::Result<broker::Attachment> {
+        let first = self.attachment.lock().take();
         match first {
-            Some(listener) => Ok(listener),
-            None => TcpListener::bind(self.address).await,
+            Some(attachment) => Ok(attachment),
+            None => TcpListener::bind(self.address).await.map(Into::into),
         }
     }
 }
@@ -120,7 +130,7 @@ impl Lives for NodeLives {
 pub(super) async fn start(
     config: &Config,
     grpc_port: u16,
-    exporter: Option<export::Factory>,
+    feed: Feed,
     cluster_part: Option<ClusterPart>,
     slot: &Slot,
 ) -> Result<Arc<Supervisor>, Failure> {
@@ -128,17 +138,19 @@ pub(super) async fn start(
     let watch = options.apply_watch.clone();
     // The log is applied before the broker runs.
     slot.watch(move || watch.slow().map(|slow| dead(&slow)));
-    options.export.others.extend(exporter);
+    options.export.others.extend(feed.exporter);
+    options.export.unwanted_elsewhere = feed.unwanted_elsewhere;
+    options.store = feed.queries;
     let lives = NodeLives { options, cluster_part, slot: slot.clone() };
-    Box::pin(Supervisor::start(lives)).await.map_err(|error| {
-        let failure = Failure::new(format!("cannot start the broker: {error}"));
-        match error {
-            StartError::DataDir { .. } => {
-                failure.hint("choose a directory that can be written with --data-dir")
-            }
-            _ => failure,
-        }
-    })
+    Box::pin(Supervisor::start(lives)).await.map_err(cannot_start)
+}
+
+fn cannot_start(error: StartError) -> Failure {
+    let failure = Failure::new(format!("cannot start the broker: {error}"));
+    match error {
+        StartError::DataDir { .. } => failure.hint("choose a directory that can be written with --data-dir"),
+        _ => failure,
+    }
 }
 
 /// Tells whether this broker removes old history now: it has a store of its own, or leads.

@@ -201,6 +201,7 @@ fn export_options(config: &Config) -> export::Options {
     let Config { data, export, export_ndjson, .. } = config;
     let defaults = export::Options::default();
     export::Options {
+        unwanted_elsewhere: None,
         stream: StreamOptions {
             memory_bytes: export.memory_bytes.0 as usize,
             spill_segment_bytes: export.spill_segment_bytes.0,

@@ -1,5 +1,6 @@
 //! Secondary storage, as it is configured: the exporter that feeds it, what the gateway reads, what removes from it.
 
+mod copies;
 #[cfg(feature = "opensearch")]
 mod opensearch;
 #[cfg(feature = "postgres")]
@@ -7,9 +8,10 @@ mod postgres;
 
 use std::sync::Arc;
 
+use broker::StoreQueries;
 use export::{Copies, Exporter, Factory, Shown};
 use gateway::rest::Storage;
-use protocol::PartitionId;
+use protocol::{Intent, PartitionId};
 use search::{Progress, Reader};
 use secondary::{
     AuditSettings, Cleaner, Loader, Projection, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
@@ -17,84 +19,119 @@ use secondary::{
 };
 
 use crate::config::{Config, StorageKind};
+use crate::failure::Failure;
 
 /// Secondary storage from all sides.
+#[derive(Default)]
 pub(super) struct Opened {
-    /// Exporter that fills it.
-    pub exporter: Factory,
-    /// Reader of the gateway.
-    pub storage: Storage,
-    /// Cleaner of history.
+    pub feed: Feed,
+    /// Reader of the gateway; `None` if there shall be no secondary storage.
+    pub storage: Option<Storage>,
+    /// `None` if other brokers clean it alone.
+    pub cleaning: Option<Cleaning>,
+}
+
+/// Secondary storage as the broker sees it.
+#[derive(Default)]
+pub(super) struct Feed {
+    /// Exporter that fills it, if this broker has one.
+    pub exporter: Option<Factory>,
+    /// If other brokers have: intents whose records it has no use for.
+    pub unwanted_elsewhere: Option<&'static [Intent]>,
+    /// The way to the copies of other brokers.
+    pub queries: Option<Arc<StoreQueries>>,
+}
+
+/// The store as it is cleaned.
+pub(super) struct Cleaning {
+    pub reader: Arc<dyn Reader>,
     pub cleaner: Box<dyn Cleaner>,
 }
 
 /// Parts that a partition needs to fill a store.
 type Filler = (Box<dyn Writer>, Box<dyn Loader>);
 
-/// Secondary storage; `None` if there shall be none.
-pub(super) fn open(config: &Config) -> Option<Opened> {
-    match config.secondary_storage.kind {
-        StorageKind::None => None,
-        StorageKind::Sqlite => Some(sqlite(config)),
+/// Secondary storage, of a broker that is alone or one of several.
+pub(super) fn open(config: &Config, brokers: &[u32]) -> Result<Opened, Failure> {
+    Ok(match config.secondary_storage.kind {
+        StorageKind::None => Opened::default(),
+        StorageKind::Sqlite if brokers.is_empty() => alone(config),
+        StorageKind::Sqlite => copies::open(config, brokers)?,
         #[cfg(feature = "postgres")]
-        StorageKind::Postgres => Some(postgres::open(config)),
+        StorageKind::Postgres => postgres::open(config),
         #[cfg(feature = "opensearch")]
-        StorageKind::Opensearch => Some(opensearch::open(config)),
+        StorageKind::Opensearch => opensearch::open(config),
         #[cfg(not(all(feature = "postgres", feature = "opensearch")))]
         kind => unreachable!("{kind:?} is not built in, and the configuration was checked for that"),
-    }
+    })
 }
 
-fn sqlite(config: &Config) -> Opened {
+fn sqlite_options(config: &Config) -> SqliteOptions {
     let section = &config.secondary_storage_sqlite;
-    let options = SqliteOptions {
+    SqliteOptions {
         readers: section.readers,
         query_timeout: config.secondary_storage.query_timeout,
         cache_bytes: section.page_cache_bytes.0,
         sync_interval: section.sync_interval,
         ..SqliteOptions::new(&config.data.directory.join(&section.path))
-    };
-    let reader = Arc::new(SqliteReader::new(options.clone()));
-    let cleaner = Box::new(SqliteCleaner::new(options.clone()));
-    let copied = options.clone();
-    let copies = config.is_in_cluster().then(|| {
-        Arc::new(Copies::new(move |target| {
-            let copy = copied.copy(target).map_err(|error| error.to_string())?;
-            // The file is one of the only partition, or of none yet.
-            Ok(copy.positions.first().map_or(0, |(_, position)| *position))
-        }))
-    });
-    opened(config, reader, cleaner, copies, move |partition| {
-        let writer = SqliteWriter::new(options.clone(), partition);
-        (Box::new(writer), Box::new(SqliteLoader::new(options.clone())))
-    })
+    }
 }
 
-/// Puts the sides of a store together.
+fn sqlite_filler(options: SqliteOptions) -> impl Fn(PartitionId) -> Filler + Send + Sync + 'static {
+    move |partition| {
+        let writer = SqliteWriter::new(options.clone(), partition);
+        (Box::new(writer), Box::new(SqliteLoader::new(options.clone())))
+    }
+}
+
+fn alone(config: &Config) -> Opened {
+    let options = sqlite_options(config);
+    let reader = Arc::new(SqliteReader::new(options.clone()));
+    let cleaner = Box::new(SqliteCleaner::new(options.clone()));
+    opened(config, reader, cleaner, sqlite_filler(options))
+}
+
+/// Puts the sides of a store together that is one for all brokers.
 fn opened(
     config: &Config,
     reader: Arc<dyn Reader>,
     cleaner: Box<dyn Cleaner>,
-    copies: Option<Arc<Copies>>,
     filler: impl Fn(PartitionId) -> Filler + Send + Sync + 'static,
 ) -> Opened {
     let progress = Arc::new(Progress::default());
+    let of_all = Arc::clone(&progress);
+    let shown: Shown = Arc::new(move |partition, position| of_all.reached(partition, position));
+    let exporter = exporter(config, &progress, None, Some(shown), filler);
+    Opened {
+        feed: Feed { exporter: Some(exporter), ..Feed::default() },
+        storage: Some(storage(config, Arc::clone(&reader), progress)),
+        cleaning: Some(Cleaning { reader, cleaner }),
+    }
+}
+
+/// The storage of the gateway.
+fn storage(config: &Config, reader: Arc<dyn Reader>, progress: Arc<Progress>) -> Storage {
     let settings = &config.secondary_storage;
-    let storage = Storage::new(reader, Arc::clone(&progress), settings.await_timeout)
-        .fresh_within(settings.fresh_timeout);
+    Storage::new(reader, progress, settings.await_timeout).fresh_within(settings.fresh_timeout)
+}
+
+/// The exporter that fills a store.
+fn exporter(
+    config: &Config,
+    progress: &Arc<Progress>,
+    copies: Option<Arc<Copies>>,
+    shown: Option<Shown>,
+    filler: impl Fn(PartitionId) -> Filler + Send + Sync + 'static,
+) -> Factory {
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
-    let (of_others, of_all) = (copies.clone(), Arc::clone(&progress));
-    let shown = copies
-        .is_none()
-        .then(|| -> Shown { Arc::new(move |partition, position| of_all.reached(partition, position)) });
+    let (of_others, progress) = (copies.clone(), Arc::clone(progress));
     let make = Arc::new(move |partition| -> Box<dyn Exporter> {
         let (writer, loader) = filler(partition);
         let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
         let exporter = StoreExporter::new(partition, writer, projection, Arc::clone(&progress));
         Box::new(exporter.with_copies(of_others.clone()))
     });
-    let exporter = Factory { make, unwanted: StoreExporter::UNWANTED, copies, shown };
-    Opened { exporter, storage, cleaner }
+    Factory { make, unwanted: StoreExporter::UNWANTED, copies, shown }
 }
 
 /// Categories that the audit log keeps.

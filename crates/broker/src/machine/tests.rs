@@ -84,6 +84,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         unflushed: AtomicBool::new(false),
         position: AtomicU64::new(0),
         written: Mutex::default(),
+        is_recorded: false,
         recorded: AtomicU64::new(0),
         handed_on: AtomicU64::new(0),
         engine_version: AtomicU16::new(ENGINE_VERSION),

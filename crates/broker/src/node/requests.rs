@@ -25,7 +25,7 @@ use crate::flow_control::Class;
 use crate::metric_definitions::refused;
 use crate::proposer::payload;
 use crate::shared_exports::look_for;
-use crate::{exporting, jobs};
+use crate::{exporting, jobs, store_queries};
 
 /// Time that a request waits for the version of the engine that it needs.
 const VERSION_TIME: Duration = Duration::from_secs(5);
@@ -120,9 +120,7 @@ impl Node {
 
     /// Answers from state that has everything acknowledged before.
     async fn read_now(&self, query: Query) -> Result<QueryReply, SubmitError> {
-        if let Some(router) = &self.router {
-            router.catch_up().await?;
-        }
+        self.catch_up().await?;
         self.reads.read(query).await
     }
 
@@ -254,14 +252,36 @@ impl Broker for Node {
 
     fn hasten_exports(&self, exporter: &str) -> Recorded {
         let hastened = self.shared.exports.as_ref().and_then(|exports| exports.hasten(exporter));
-        if let Some(hastened) = hastened.as_ref().filter(|hastened| hastened.is_elsewhere) {
-            look_for(self, exporter, hastened.position);
+        let store = self.options.store.as_ref();
+        let Some(Hastened { position, lag, is_off, is_failing, is_elsewhere }) = hastened else {
+            // Of an exporter that only others have.
+            let Some(store) = store.filter(|store| store.is_fed_by(exporter)) else {
+                return Recorded::default();
+            };
+            let position = self.handed_on();
+            store_queries::look_for(self, position);
+            let positions = Positions::at(FIRST_PARTITION, position);
+            return Recorded { positions, lag: store.lag(), is_stalled: false };
+        };
+        let has_copies = store.is_some_and(|store| store.is_fed_by(exporter));
+        if is_elsewhere {
+            look_for(self, exporter, position);
+        } else if has_copies {
+            store_queries::look_for(self, position);
         }
-        hastened.map_or_else(Recorded::default, |Hastened { position, lag, is_stalled, .. }| Recorded {
-            positions: Positions::at(FIRST_PARTITION, position),
-            lag,
-            is_stalled,
-        })
+        // Another copy may get on.
+        let is_stalled = is_off || is_failing && !has_copies;
+        Recorded { positions: Positions::at(FIRST_PARTITION, position), lag, is_stalled }
+    }
+
+    fn catch_up(&self) -> BoxFuture<'_, Result<(), SubmitError>> {
+        async move {
+            match &self.router {
+                Some(router) => router.catch_up().await,
+                None => Ok(()),
+            }
+        }
+        .boxed()
     }
 
     fn evaluate_expression(

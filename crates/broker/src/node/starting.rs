@@ -32,7 +32,7 @@ use crate::reads::Reads;
 use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 use crate::set_aside::Orders;
-use crate::{admission, apply_watch, configured, exporting, shared_exports, store_copies};
+use crate::{admission, apply_watch, configured, exporting, shared_exports, store_copies, store_queries};
 
 impl Node {
     pub(super) async fn start_in(
@@ -134,6 +134,7 @@ impl Node {
             tasks.push(tokio::spawn(shared_exports::acknowledge(Arc::downgrade(self), exports, stop())));
         }
         if let Some(router) = &self.router {
+            store_queries::attend(self);
             router.links.attend(self);
             tasks.push(tokio::spawn(follow_role(Arc::downgrade(self), self.group.role(), stop())));
             tasks.push(tokio::spawn(Arc::clone(&router.links).keep_statuses(stop())));
@@ -173,7 +174,11 @@ fn local_positions(options: &Options, links: &Arc<Links>) -> std::io::Result<Loc
     }
     let directory = options.data_dir.join("export");
     std::fs::create_dir_all(&directory)?;
-    LocalPositions::open(&directory)
+    let local = LocalPositions::open(&directory)?;
+    if options.store.is_some() && options.export.copies().is_none() {
+        local.begin_gap()?;
+    }
+    Ok(local)
 }
 
 /// Starts the exporters that are configured. In a cluster, each broker has its own positions of those with a target of
@@ -185,7 +190,12 @@ fn exports(
     links: Option<&Arc<Links>>,
 ) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
-    for Configured { exporter, is_shared } in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
+    for Configured { exporter, is_shared, is_copied } in
+        options.export.exporters(&options.data_dir, FIRST_PARTITION)
+    {
+        if let Some(local) = local.filter(|_| is_copied) {
+            local.note_gap(exporter.id(), engine.position())?;
+        }
         let acknowledged = match local {
             Some(local) if !is_shared => local.get(exporter.id()),
             _ => engine.tables().exporters.get(&Arc::from(exporter.id()))?.map_or(0, |position| *position),

@@ -9,6 +9,7 @@ mod idempotency;
 mod joining;
 mod replacement;
 mod shared_exports;
+mod store_queries;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,16 +36,21 @@ const LOOK: Duration = Duration::from_millis(5);
 const BROKERS: [u32; 3] = [0, 1, 2];
 const MODEL: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t"><process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/><serviceTask id="t"><extensionElements><zeebe:taskDefinition type="t"/></extensionElements></serviceTask></process></definitions>"#;
 
+/// Changes the options of a broker.
+type SetUp = Box<dyn Fn(&mut Options)>;
+
 /// Settings of all brokers.
 struct Settings {
     /// Makes the exporters of a broker.
     exporters: Box<dyn Fn() -> Vec<export::Factory>>,
+    /// Gives a broker a store that some brokers have copies of.
+    store: Option<SetUp>,
     log_kept_bytes: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { exporters: Box::new(Vec::new), log_kept_bytes: 1 << 30 }
+        Self { exporters: Box::new(Vec::new), store: None, log_kept_bytes: 1 << 30 }
     }
 }
 
@@ -93,6 +99,9 @@ impl Cluster {
         let ahead = Arc::clone(&self.clocks[&broker]);
         options.export.others = (self.settings.exporters)();
         options.log_kept_bytes = self.settings.log_kept_bytes;
+        if let Some(store) = &self.settings.store {
+            store(&mut options);
+        }
         options.wall_clock = WallClock::new(move || now_ms() + ahead.load(Ordering::Relaxed));
         options
     }

@@ -121,6 +121,7 @@ async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
     let mut cluster = Cluster::start_with(Settings {
         exporters: Box::new(move || factories(&of_target, &of_all)),
         log_kept_bytes: 1,
+        ..Settings::default()
     })
     .await;
     let leader = cluster.leader().await;

@@ -23,6 +23,8 @@ pub struct Effects {
     pub unmet_subscribers: Vec<u64>,
     /// Records; empty unless wanted.
     pub records: Vec<Record>,
+    /// Position of the last record that anybody has a use for, also when no records are wanted here.
+    pub last_record: Option<u64>,
     /// When the next timer, deadline or backoff is due, Unix milliseconds of the engine's clock.
     pub next_due_ms: Option<i64>,
     /// Whether steps are left over for a [`protocol::Command::Continue`].

@@ -31,7 +31,11 @@ impl CommandContext<'_> {
     ) -> Result<(), E> {
         self.meta.position += 1;
         self.meter.note_record(RECORD_BYTES);
-        if !self.options.records || self.options.unwanted_records.contains(&intent) {
+        if self.options.unwanted_records.contains(&intent) {
+            return Ok(());
+        }
+        self.effects.last_record = Some(self.meta.position);
+        if !self.options.records {
             return Ok(());
         }
         let value: RecordValue = value(self)?.into();

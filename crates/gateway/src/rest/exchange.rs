@@ -202,6 +202,8 @@ impl Gateway {
         let keys = headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes);
         call.idempotency_key = idempotency::read(keys).map_err(Failure::invalid)?;
         if let (Some(wanted), Some(storage)) = (headers.get(AWAIT_POSITION), &self.options.storage) {
+            // The position may be another broker's.
+            storage.catch_up(&*self.broker, storage.wait_max).await;
             self.broker.hasten_exports(EXPORTER_ID);
             position::wait(storage, wanted).await?;
         }

@@ -120,6 +120,12 @@ impl Failure {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
     }
 
+    /// No broker answers that has a copy of secondary storage. The reasons of each are for operators alone.
+    pub(crate) fn no_copy() -> Self {
+        let detail = "secondary storage cannot answer now: no other broker has a copy of it that answers and is far enough";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+    }
+
     /// The store of documents cannot answer. Its message is about addresses: for operators alone.
     pub(crate) fn documents_away() -> Self {
         let detail = "the document store cannot answer now";

@@ -46,23 +46,25 @@ impl Storage {
         if self.fresh_max.is_zero() {
             return None;
         }
+        let began = Instant::now();
+        let is_known = self.catch_up(broker, self.fresh_max).await;
         let recorded = broker.hasten_exports(EXPORTER_ID);
         let wait_max = if recorded.is_stalled { Duration::ZERO } else { self.fresh_max };
-        let until = tokio::time::Instant::now() + wait_max;
+        let until = tokio::time::Instant::now() + wait_max.saturating_sub(began.elapsed());
         for (partition, position) in recorded.positions.iter() {
             let left = until.saturating_duration_since(tokio::time::Instant::now());
             let is_shown = self.progress.position(partition) >= position
                 || self.progress.wait(partition, position, left).await;
             if !is_shown {
-                return Some(broker.hasten_exports(EXPORTER_ID).lag);
+                return Some(broker.hasten_exports(EXPORTER_ID).lag.max(began.elapsed()));
             }
         }
-        None
+        (!is_known).then(|| began.elapsed())
     }
 
-    /// The answering store.
-    pub fn reader(&self) -> Arc<dyn Reader> {
-        Arc::clone(&self.reader)
+    /// Has the broker catch up with the others for so long at the most. Returns whether it has.
+    pub(super) async fn catch_up(&self, broker: &dyn Broker, time: Duration) -> bool {
+        tokio::time::timeout(time, broker.catch_up()).await.is_ok_and(|caught_up| caught_up.is_ok())
     }
 
     /// Waits for what a store does in the first moments of the program: until then it may have no tables.
@@ -111,7 +113,7 @@ impl Storage {
         if self.outage.note(true) {
             tracing::warn!(%error, "secondary storage cannot answer");
         }
-        Err(Failure::storage_away())
+        Err(if matches!(error, StoreError::NoCopy(_)) { Failure::no_copy() } else { Failure::storage_away() })
     }
 }
 

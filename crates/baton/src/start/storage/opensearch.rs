@@ -12,7 +12,7 @@ pub(super) fn open(config: &Config) -> Opened {
     let reader =
         OpensearchReader::new(options.clone()).expect("the URLs were checked with the configuration");
     let cleaner = Box::new(OpensearchCleaner::new(options.clone()));
-    opened(config, Arc::new(reader), cleaner, None, move |partition| {
+    opened(config, Arc::new(reader), cleaner, move |partition| {
         let writer = OpensearchWriter::new(options.clone(), partition);
         (Box::new(writer), Box::new(OpensearchLoader::new(options.clone())))
     })

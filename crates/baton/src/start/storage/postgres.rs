@@ -21,7 +21,7 @@ pub(super) fn open(config: &Config) -> Opened {
     };
     let reader = Arc::new(PostgresReader::new(options.clone()));
     let cleaner = Box::new(PostgresCleaner::new(options.clone()));
-    opened(config, reader, cleaner, None, move |partition| {
+    opened(config, reader, cleaner, move |partition| {
         let writer = PostgresWriter::new(options.clone(), partition);
         (Box::new(writer), Box::new(PostgresLoader::new(options.clone())))
     })
