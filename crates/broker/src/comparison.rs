@@ -35,6 +35,8 @@ pub(crate) const DIGEST: u8 = 16;
 /// How long others are asked for a digest that they may not have yet.
 const DIGEST_TIME: Duration = Duration::from_secs(3);
 const DIGEST_LOOK: Duration = Duration::from_millis(20);
+/// They are not asked again for so long when no majority told.
+const OPEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Time for another broker to take an order, and for an entry to be committed.
 const ORDER_TIME: Duration = Duration::from_secs(5);
@@ -245,11 +247,18 @@ impl Node {
 /// told so. Blocks the thread that applies entries meanwhile.
 pub(crate) fn judge_with(digests: &Digests, links: &Arc<Links>) {
     let (links, runtime) = (Arc::downgrade(links), Handle::current());
+    let last_open = Mutex::new(None::<Instant>);
     digests.ask_with(move |index, own, of_leader| {
+        let mut last_open = last_open.lock();
         let Some(links) = links.upgrade() else { return Verdict::Open };
+        if last_open.is_some_and(|last| last.elapsed() < OPEN_PAUSE) {
+            return Verdict::Open;
+        }
         let closed = links.closing();
         let judged = runtime.block_on(closed.run_until_cancelled(judge(&links, index, own, of_leader)));
-        judged.unwrap_or(Verdict::Open)
+        let verdict = judged.unwrap_or(Verdict::Open);
+        *last_open = (verdict == Verdict::Open).then(Instant::now);
+        verdict
     });
 }
 

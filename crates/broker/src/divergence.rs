@@ -38,7 +38,8 @@ pub(crate) enum Verdict {
     Right,
     /// It has that of the leader.
     Wrong,
-    /// Neither has a majority among those that tell.
+    /// Neither has a majority among those that tell. The replica goes on, since it may be the leader that is wrong, and
+    /// asks again: with its end its digests would be gone, by which others find out.
     Open,
 }
 
@@ -52,13 +53,6 @@ impl Verdict {
             _ => Self::Open,
         }
     }
-}
-
-/// A difference from the leader.
-#[derive(Debug)]
-pub(crate) struct Difference {
-    pub reason: String,
-    pub verdict: Verdict,
 }
 
 #[derive(Default)]
@@ -87,17 +81,17 @@ impl Digests {
     }
 
     /// Compares a digest of the leader with that of this replica, if it still has one. The others decide who is right.
-    /// An error is final: this replica must apply nothing more, so that its files show the difference.
-    pub fn compare(&self, digest: Option<BatchDigest>) -> Result<(), Difference> {
+    /// An error, the reason, is final: this replica must apply nothing more, so that its files show the difference.
+    pub fn compare(&self, digest: Option<BatchDigest>) -> Result<(), String> {
         let recent = self.recent.lock();
         if let Some(reason) = &recent.difference {
-            return Err(Difference { reason: reason.clone(), verdict: Verdict::Open });
+            return Err(reason.clone());
         }
         let Some(digest) = digest.filter(|digest| digest.form == form()) else { return Ok(()) };
         let Some(own) = recent.at(digest.index).filter(|own| *own != digest.value) else { return Ok(()) };
         drop(recent);
         let verdict = self.ask.get().map_or(Verdict::Open, |ask| ask(digest.index, own, digest.value));
-        if verdict == Verdict::Right {
+        if verdict != Verdict::Wrong {
             return Ok(());
         }
         let reason = format!(
@@ -105,7 +99,7 @@ impl Digests {
             digest.index, digest.value
         );
         self.set_difference(&reason);
-        Err(Difference { reason, verdict })
+        Err(reason)
     }
 
     /// The digest of this replica after an entry, if it still has it.

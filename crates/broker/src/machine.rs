@@ -26,7 +26,7 @@ use crate::bootstrap::give_up;
 use crate::clock::{Due, EngineClock};
 use crate::comparison::{self, StateHash, WantedHash};
 use crate::demand::{Delivered, DemandRegistry};
-use crate::divergence::{Difference, Digests, Verdict};
+use crate::divergence::Digests;
 use crate::entered::Entered;
 use crate::exporting::{self, LocalPositions};
 use crate::flusher::Flusher;
@@ -207,9 +207,8 @@ impl PartitionMachine {
 
     /// Compares the state with that of the leader. A replica that differs from the majority is given up.
     fn compare(&self, digest: Option<BatchDigest>) -> Result<(), ApplyError> {
-        let Err(Difference { reason, verdict }) = self.shared.digests.compare(digest) else { return Ok(()) };
-        if verdict == Verdict::Wrong
-            && let Some(place) = &self.place
+        let Err(reason) = self.shared.digests.compare(digest) else { return Ok(()) };
+        if let Some(place) = &self.place
             && let Err(error) = give_up(&place.data_dir)
         {
             tracing::error!(%error, "the replica that differs cannot be given up");

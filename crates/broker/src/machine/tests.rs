@@ -12,6 +12,7 @@ use state::{StorageBackend, Store};
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::divergence::Verdict;
 use crate::entered::Entered;
 use crate::leading::Leading;
 use crate::numbers::Numbers;
@@ -320,6 +321,10 @@ fn apply_with_digest(
 fn a_replica_that_lacks_a_command_is_found_by_the_next_digest_and_stops() {
     let [mut leader, mut follower] =
         [0, 1].map(|broker| machine_of(broker, engine(&Disk::default()), StateOptions::default()));
+    follower.shared.digests.ask_with(|index, _, _| {
+        assert_eq!(index, 600);
+        Verdict::Wrong
+    });
     for index in 1..600 {
         let commands = if index == 1 { vec![deploy()] } else { vec![create(1)] };
         let digest = leader.shared.digests.announce();
