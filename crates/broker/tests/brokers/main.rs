@@ -10,6 +10,7 @@ mod joining;
 mod replacement;
 mod shared_exports;
 mod store_queries;
+mod supervisor;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
