@@ -32,8 +32,8 @@ const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
 
 const NONE: u32 = u32::MAX;
 
-/// The thread that passed the turn on for the last time, by its number in the kernel; 0: none. The next waits until it is
-/// gone, since its stack and its part of the heap go to threads that begin later: addresses would depend on a race.
+/// The thread that passed the turn on for the last time, by its number in the kernel; 0: none. The next waits until it
+/// is gone, since its stack and its part of the heap go to threads that begin later: addresses would depend on a race.
 static LEAVING: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
