@@ -50,16 +50,10 @@ pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), 
 
 /// Asks the others for a new number, the leader among them. An error has the reasons of all.
 pub(crate) async fn ask(others: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
-    let mut reasons = Vec::new();
-    for (other, peer) in others {
-        let answer = peers::ask(peer, Bytes::from_static(&[ADMIT]), ASK_TIMEOUT).await;
-        match answer.map(|mut number| number.try_get_u64()) {
-            Ok(Ok(number)) => return Ok(ReplicaNumber::of(number)),
-            Ok(Err(_)) => reasons.push(format!("broker {other}: an answer of another form")),
-            Err(reason) => reasons.push(format!("broker {other}: {reason}")),
-        }
-    }
-    Err(reasons.join("; "))
+    let others = others.iter().map(|(other, peer)| (*other, peer)).collect();
+    let read = |mut answer: Bytes| answer.try_get_u64().map_err(|_| "an answer of another form".to_owned());
+    let (_, number) = peers::ask_in_turn(others, Bytes::from_static(&[ADMIT]), ASK_TIMEOUT, read).await?;
+    Ok(ReplicaNumber::of(number))
 }
 
 /// Gives a broker without data the number of a new replica, which is a member without a vote from then on. Each request

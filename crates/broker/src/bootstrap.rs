@@ -99,6 +99,13 @@ pub(crate) fn give_up(data_dir: &Path) -> Result<(), BootstrapError> {
     ReplicaFile { stage: Stage::GivenUp, ..known }.write(&path)
 }
 
+/// The same; a failure is logged, since the next start finds out again.
+pub(crate) fn give_up_or_say(data_dir: &Path) {
+    if let Err(error) = give_up(data_dir) {
+        tracing::error!(%error, "the replica cannot be given up");
+    }
+}
+
 /// Whether the data of the replica were given up.
 pub(crate) fn is_given_up(data_dir: &Path) -> Result<bool, BootstrapError> {
     Ok(ReplicaFile::read(&file(data_dir))?.is_some_and(|known| known.stage == Stage::GivenUp))

@@ -15,11 +15,11 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 use transport::Lane;
 
-use crate::bootstrap::give_up;
+use crate::bootstrap::give_up_or_say;
 use crate::cluster::Links;
 use crate::divergence::{Digests, Verdict};
 use crate::node::Node;
-use crate::peers::ask;
+use crate::peers::{ask, request_about};
 use crate::route::Router;
 
 /// First byte of a request for a comparison, for the leader.
@@ -164,12 +164,7 @@ impl Node {
 
     async fn compare_here(&self, router: &Router) -> Result<Comparison, String> {
         let number = self.shared.entered.next();
-        let request = |kind: u8| {
-            let mut request = BytesMut::with_capacity(9);
-            request.put_u8(kind);
-            request.put_u64(number);
-            request.freeze()
-        };
+        let request = |kind: u8| request_about(kind, number, &[]);
         let own = self.options().node_id;
         self.shared.wanted_hash.want(number);
         let mut hashes = BTreeMap::new();
@@ -237,9 +232,7 @@ impl Node {
     /// The state of this replica is not that of the majority: it applies nothing more.
     fn differs(&self) {
         self.shared.digests.set_difference("its hash is not that of the majority of the replicas");
-        if let Err(error) = give_up(&self.options().data_dir) {
-            tracing::error!(%error, "the replica that differs cannot be given up");
-        }
+        give_up_or_say(&self.options().data_dir);
     }
 }
 
@@ -263,10 +256,7 @@ pub(crate) fn judge_with(digests: &Digests, links: &Arc<Links>) {
 }
 
 async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
-    let mut request = BytesMut::with_capacity(9);
-    request.put_u8(DIGEST);
-    request.put_u64(index);
-    let request = request.freeze();
+    let request = request_about(DIGEST, index, &[]);
     let asked = links.peers.all().iter().map(|(broker, peer)| {
         let request = request.clone();
         async move { Some((*broker, ask(peer, request, DIGEST_TIME).await.ok()?.try_get_u64().ok()?)) }

@@ -22,7 +22,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::answers::{LateAnswers, Waiter};
 use crate::apply_watch::ApplyWatch;
-use crate::bootstrap::give_up;
+use crate::bootstrap::give_up_or_say;
 use crate::clock::{Due, EngineClock};
 use crate::comparison::{self, StateHash, WantedHash};
 use crate::demand::{Delivered, DemandRegistry};
@@ -208,10 +208,8 @@ impl PartitionMachine {
     /// Compares the state with that of the leader. A replica that differs from the majority is given up.
     fn compare(&self, digest: Option<BatchDigest>) -> Result<(), ApplyError> {
         let Err(reason) = self.shared.digests.compare(digest) else { return Ok(()) };
-        if let Some(place) = &self.place
-            && let Err(error) = give_up(&place.data_dir)
-        {
-            tracing::error!(%error, "the replica that differs cannot be given up");
+        if let Some(place) = &self.place {
+            give_up_or_say(&place.data_dir);
         }
         Err(ApplyError::new(reason))
     }
@@ -561,9 +559,6 @@ fn set_aside_batch(
     Ok(())
 }
 
-#[cfg(test)]
-pub(crate) mod tests;
-
 /// An error of the engine; a state that contradicts itself does not get better with another start.
 fn apply_error(cause: impl Into<Box<dyn Error + Send + Sync>>) -> ApplyError {
     let cause = cause.into();
@@ -575,3 +570,6 @@ fn apply_error(cause: impl Into<Box<dyn Error + Send + Sync>>) -> ApplyError {
         ApplyError::new(cause)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -11,14 +11,13 @@ use engine::Engine;
 use export::Hub;
 use parking_lot::Mutex;
 use protocol::{Command, FIRST_PARTITION, Name, Rejection};
-use replication::{Group, LogStore, ProposeError};
+use replication::{Group, GroupFailure, LogStore, ProposeError};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{PendingRequest, stopping};
 use crate::apply_watch::SlowBatch;
-use crate::bootstrap::give_up;
 use crate::cluster::Replica;
 use crate::disk::Disk;
 use crate::expression::Evaluations;
@@ -157,17 +156,9 @@ impl Node {
         }
     }
 
-    /// Why the partition cannot go on in this life of the broker, if it cannot. One of several replicas whose log or
-    /// state is damaged is given up: the others have what it lacks.
-    pub(crate) fn failure(&self) -> Option<String> {
-        let failure = self.group.failure()?;
-        if failure.is_damage
-            && self.is_in_cluster()
-            && let Err(error) = give_up(&self.options.data_dir)
-        {
-            tracing::error!(%error, "the damaged replica cannot be given up");
-        }
-        Some(failure.reason)
+    /// Why the partition cannot go on in this life of the broker, if it cannot.
+    pub(crate) fn failure(&self) -> Option<GroupFailure> {
+        self.group.failure()
     }
 
     /// Whether a batch has been applied for too long.

@@ -151,6 +151,32 @@ impl ReplicaGroups {
     }
 }
 
+/// A request of a kind about a number, and what else it says.
+pub(crate) fn request_about(kind: u8, number: u64, rest: &[u8]) -> Bytes {
+    let mut request = BytesMut::with_capacity(1 + 8 + rest.len());
+    request.put_u8(kind);
+    request.put_u64(number);
+    request.put(rest);
+    request.freeze()
+}
+
+/// Asks brokers in turn until one gives an answer that can be read; tells which. An error has the reasons of all.
+pub(crate) async fn ask_in_turn<T>(
+    others: Vec<(u64, &Peer)>,
+    request: Bytes,
+    time: Duration,
+    read: impl Fn(Bytes) -> Result<T, String>,
+) -> Result<(u64, T), String> {
+    let mut reasons = Vec::new();
+    for (other, peer) in others {
+        match ask(peer, request.clone(), time).await.and_then(&read) {
+            Ok(answer) => return Ok((other, answer)),
+            Err(reason) => reasons.push(format!("broker {other}: {reason}")),
+        }
+    }
+    Err(reasons.join("; "))
+}
+
 /// Asks another broker, for so long at the most. An error is the reason why there is no answer.
 pub(crate) async fn ask(peer: &Peer, request: Bytes, time: Duration) -> Result<Bytes, String> {
     match timeout(time, peer.call(Lane::Requests, request)).await {

@@ -18,7 +18,7 @@ use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::ask;
+use crate::peers::{ask, request_about};
 use crate::route::Router;
 
 /// First byte of a request for records.
@@ -213,11 +213,8 @@ async fn ask_leader(router: &Router, exporter: &str, position: u64) -> Result<u6
         return Err("no other broker leads".to_owned());
     };
     let peer = router.links.peers.peer(leader).ok_or("the leader has no address")?;
-    let mut request = BytesMut::with_capacity(9 + exporter.len());
-    request.put_u8(SHOWN);
-    request.put_u64(position);
-    request.put(exporter.as_bytes());
-    let mut answer = ask(peer, request.freeze(), ANSWER_TIMEOUT).await?;
+    let request = request_about(SHOWN, position, exporter.as_bytes());
+    let mut answer = ask(peer, request, ANSWER_TIMEOUT).await?;
     answer.try_get_u64().map_err(|error| error.to_string())
 }
 

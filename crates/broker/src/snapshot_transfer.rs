@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use transport::{BrokerIdentity, CallError, Lane, Parts, Peer, Pieces};
 
 use crate::metric_definitions::{SnapshotEvent, snapshot_event, snapshot_to_send};
+use crate::peers::request_about;
 
 /// First byte of an upload of a snapshot.
 pub(crate) const SNAPSHOT: u8 = 20;
@@ -172,10 +173,7 @@ impl SnapshotSender {
 
 /// Bytes of a snapshot that have arrived, once the connection is there again; none if it must be begun anew.
 async fn received(peer: &Peer, announced: Announced) -> Option<u64> {
-    let mut message = BytesMut::with_capacity(9);
-    message.put_u8(SNAPSHOT_RECEIVED);
-    message.put_u64(announced.transfer);
-    let message = message.freeze();
+    let message = request_about(SNAPSHOT_RECEIVED, announced.transfer, &[]);
     let deadline = Instant::now() + RESUME_PATIENCE;
     while Instant::now() < deadline {
         let asked = timeout(RESUME_ANSWER, peer.call(Lane::Requests, message.clone())).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use export::Copies;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -16,7 +16,7 @@ use transport::{Lane, Parts};
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::{ReplicaPeers, write_parts};
+use crate::peers::{ReplicaPeers, request_about, write_parts};
 
 /// Time that another broker waits for the store to have what it asks for.
 const FLUSH_TIME: Duration = Duration::from_secs(5);
@@ -61,10 +61,7 @@ impl StoreCopies {
 
     /// Obtains a copy that goes up to a position, from whichever of the others has one.
     async fn fetch(&self, peers: &ReplicaPeers, others: &[u64], at_least: u64) -> Result<PathBuf, String> {
-        let mut request = BytesMut::with_capacity(9);
-        request.put_u8(STORE_COPY);
-        request.put_u64(at_least);
-        let request = request.freeze();
+        let request = request_about(STORE_COPY, at_least, &[]);
         let mut reasons = Vec::new();
         for other in others {
             let Some(peer) = peers.peer(*other) else { continue };

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::ask;
+use crate::peers::{ask, ask_in_turn, request_about};
 use crate::shared_exports::look_elsewhere;
 use crate::store_copies::needed;
 
@@ -92,37 +92,22 @@ impl StoreQueries {
 
     /// Has a broker answer whose copy shows everything up to a position. An error is why none does.
     pub async fn ask(&self, at_least: u64, question: &[u8]) -> Result<Vec<u8>, String> {
-        let mut request = BytesMut::with_capacity(9 + question.len());
-        request.put_u8(STORE_QUERY);
-        request.put_u64(at_least);
-        request.put(question);
-        let request = request.freeze();
+        let request = request_about(STORE_QUERY, at_least, question);
         let links = self.links.read().upgrade().ok_or("the broker starts or stops")?;
         let (mut others, latest) = (links.other_numbers(), self.latest.load(Ordering::Relaxed));
         // False comes first.
         others.sort_by_key(|other| *other != latest);
-        let mut reasons = Vec::new();
-        for other in others {
-            let Some(peer) = links.peers.peer(other) else { continue };
-            match ask(peer, request.clone(), self.timeout).await {
-                Ok(answer) => {
-                    self.latest.store(other, Ordering::Relaxed);
-                    return Ok(answer.into());
-                }
-                Err(reason) => reasons.push(format!("broker {other}: {reason}")),
-            }
-        }
-        Err(reasons.join("; "))
+        let others = others.into_iter().filter_map(|other| Some((other, links.peers.peer(other)?))).collect();
+        let (other, answer) = ask_in_turn(others, request, self.timeout, Ok).await?;
+        self.latest.store(other, Ordering::Relaxed);
+        Ok(answer.into())
     }
 
     /// The position that some other copy shows: the one that is looked for, if any does soon. All are asked at once,
     /// so that one that is behind or does not answer keeps nobody waiting.
     async fn ask_shown(&self, position: u64) -> Result<u64, String> {
         let links = self.links.read().upgrade().ok_or("the broker starts or stops")?;
-        let mut request = BytesMut::with_capacity(9);
-        request.put_u8(STORE_SHOWN);
-        request.put_u64(position);
-        let request = request.freeze();
+        let request = request_about(STORE_SHOWN, position, &[]);
         let asked = links.peers.all().iter().map(|(broker, peer)| {
             let request = request.clone();
             async move {
@@ -217,7 +202,8 @@ pub(crate) async fn answer(node: &Node, mut request: Bytes) -> Result<Bytes, Str
     let queries = node.options().store.clone().ok_or("it has no copy of the store")?;
     match kind {
         STORE_SHOWN => tell_shown(node, &queries, position).await,
-        _ => answer_question(node, &queries, position, request).await,
+        STORE_QUERY => answer_question(node, &queries, position, request).await,
+        _ => unreachable!("a request of kind {kind} is none to the store"),
     }
 }
 

@@ -7,13 +7,15 @@ use broker_api::{
     Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Leadership, Recorded, Requester,
     SubmitError, Topology,
 };
-use futures::future::{BoxFuture, FutureExt, ready};
+use futures::future::{BoxFuture, FutureExt};
 use parking_lot::{Mutex, RwLock};
 use protocol::{Command, CreateInstance, Document, Name, Query, QueryReply};
+use replication::GroupFailure;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use crate::bootstrap::give_up_or_say;
 use crate::node::Node;
 use crate::opening::StartError;
 
@@ -37,13 +39,10 @@ pub trait Lives: Send + Sync + 'static {
     fn end(&self, reason: &str);
 }
 
-/// The broker now, and the facts that outlast it.
-struct Life {
-    node: Option<Arc<Node>>,
-    topology: Topology,
-    grants_version: u64,
-    /// Why there is none.
-    reason: String,
+/// The broker now, or the facts that outlast it.
+enum Life {
+    AtWork(Arc<Node>),
+    Between { reason: String, topology: Topology, grants_version: u64, leadership: Leadership },
 }
 
 /// Keeps a broker at work: a partition that cannot go on, since its state cannot be read or differs from that of the
@@ -52,7 +51,6 @@ struct Life {
 pub struct Supervisor {
     life: RwLock<Life>,
     max_message_bytes: usize,
-    leadership_between: Leadership,
     stop: CancellationToken,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -61,16 +59,9 @@ impl Supervisor {
     /// Begins the first life. An error of its start is the caller's.
     pub async fn start(lives: impl Lives) -> Result<Arc<Self>, StartError> {
         let node = lives.begin().await?;
-        let leadership_between = if node.is_in_cluster() { Leadership::Follows } else { Leadership::Alone };
         let supervisor = Arc::new(Self {
             max_message_bytes: node.max_message_bytes(),
-            leadership_between,
-            life: RwLock::new(Life {
-                topology: node.topology(),
-                grants_version: node.grants_version(),
-                node: Some(node),
-                reason: String::new(),
-            }),
+            life: RwLock::new(Life::AtWork(node)),
             stop: CancellationToken::new(),
             task: Mutex::default(),
         });
@@ -85,13 +76,12 @@ impl Supervisor {
 
     /// The broker of now; an error between two lives.
     pub fn node(&self) -> Result<Arc<Node>, SubmitError> {
-        let life = self.life.read();
-        life.node.clone().ok_or_else(|| {
-            SubmitError::Unavailable(format!(
-                "Expected to handle the request, but partition 1 is started again: {}",
-                life.reason
-            ))
-        })
+        match &*self.life.read() {
+            Life::AtWork(node) => Ok(Arc::clone(node)),
+            Life::Between { reason, .. } => Err(SubmitError::Unavailable(format!(
+                "Expected to handle the request, but partition 1 is started again: {reason}"
+            ))),
+        }
     }
 
     /// Ends the broker, and begins no other.
@@ -111,18 +101,31 @@ impl Supervisor {
     /// Ends a life; returns when nothing uses its files any more, or after a while.
     async fn end(&self, node: Arc<Node>, reason: String) {
         node.shutdown().await;
-        {
-            let mut life = self.life.write();
-            life.topology = without_partitions(node.topology());
-            life.grants_version = node.grants_version();
-            life.reason = reason;
-            life.node = None;
-        }
+        let leadership = if node.is_in_cluster() { Leadership::Follows } else { Leadership::Alone };
+        *self.life.write() = Life::Between {
+            reason,
+            topology: without_partitions(node.topology()),
+            grants_version: node.grants_version(),
+            leadership,
+        };
         let node = Arc::downgrade(&{ node });
         let until = Instant::now() + LEAVE_TIMEOUT;
         while node.strong_count() > 0 && Instant::now() < until {
             sleep(LEAVE_LOOK).await;
         }
+    }
+
+    /// The next life has not begun, for another reason.
+    fn wait_on(&self, new_reason: String) {
+        match &mut *self.life.write() {
+            Life::Between { reason, .. } => *reason = new_reason,
+            Life::AtWork(_) => unreachable!("one life begins after the other"),
+        }
+    }
+
+    fn begin(&self, node: Arc<Node>) {
+        let former = std::mem::replace(&mut *self.life.write(), Life::AtWork(node));
+        assert!(matches!(former, Life::Between { .. }), "one life begins after the other");
     }
 }
 
@@ -141,13 +144,17 @@ async fn supervise(supervisor: Arc<Supervisor>, lives: impl Lives) {
     let mut pause = PAUSE_MIN;
     loop {
         let began = Instant::now();
-        let (node, reason) = loop {
+        let (node, GroupFailure { reason, is_damage }) = loop {
             sleep(LOOK_INTERVAL).await;
             let node = supervisor.node().expect("a life has begun, and nobody else ends it");
-            if let Some(reason) = node.failure() {
-                break (node, reason);
+            if let Some(failure) = node.failure() {
+                break (node, failure);
             }
         };
+        if is_damage && node.is_in_cluster() {
+            // The others have what it lacks.
+            give_up_or_say(&node.options().data_dir);
+        }
         if began.elapsed() > LASTING {
             pause = PAUSE_MIN;
         }
@@ -168,21 +175,18 @@ async fn supervise(supervisor: Arc<Supervisor>, lives: impl Lives) {
                         "the partition does not start; it is tried again"
                     );
                     lives.end(&reason);
-                    supervisor.life.write().reason = reason;
+                    supervisor.wait_on(reason);
                 }
             }
         };
         tracing::info!(partition = 1, "the partition is at work again");
-        supervisor.life.write().node = Some(node);
+        supervisor.begin(node);
     }
 }
 
 impl Broker for Supervisor {
     fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        match self.node() {
-            Ok(node) => async move { node.submit(command).await }.boxed(),
-            Err(error) => ready(Err(error)).boxed(),
-        }
+        async move { self.node()?.submit(command).await }.boxed()
     }
 
     fn create_with_result(
@@ -213,12 +217,17 @@ impl Broker for Supervisor {
     }
 
     fn grants_version(&self) -> u64 {
-        let life = self.life.read();
-        life.node.as_ref().map_or(life.grants_version, |node| node.grants_version())
+        match &*self.life.read() {
+            Life::AtWork(node) => node.grants_version(),
+            Life::Between { grants_version, .. } => *grants_version,
+        }
     }
 
     fn hasten_exports(&self, exporter: &str) -> Recorded {
-        self.node().map_or_else(|_| Recorded::default(), |node| node.hasten_exports(exporter))
+        match &*self.life.read() {
+            Life::AtWork(node) => node.hasten_exports(exporter),
+            Life::Between { .. } => Recorded::default(),
+        }
     }
 
     fn catch_up(&self) -> BoxFuture<'_, Result<(), SubmitError>> {
@@ -235,11 +244,17 @@ impl Broker for Supervisor {
     }
 
     fn topology(&self) -> Topology {
-        self.node().map_or_else(|_| self.life.read().topology.clone(), |node| node.topology())
+        match &*self.life.read() {
+            Life::AtWork(node) => node.topology(),
+            Life::Between { topology, .. } => topology.clone(),
+        }
     }
 
     fn leadership(&self) -> Leadership {
-        self.node().map_or(self.leadership_between, |node| node.leadership())
+        match &*self.life.read() {
+            Life::AtWork(node) => node.leadership(),
+            Life::Between { leadership, .. } => *leadership,
+        }
     }
 
     fn max_message_bytes(&self) -> usize {

@@ -203,7 +203,10 @@ impl GroupState {
         if !matches!(slot, Slot::Running(_)) {
             self.set_role(Role::Unavailable);
         }
-        *self.slot.write() = slot;
+        let mut known = self.slot.write();
+        let is_final = matches!(*known, Slot::Broken(_));
+        assert!(!is_final || matches!(slot, Slot::Stopped), "a group that is broken does not go on");
+        *known = slot;
     }
 
     /// Lets the core stand for election or not, as it was said last.

@@ -11,8 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::group_state::{GroupOptions, GroupState, Order, Role, Slot, StartError};
-use crate::log::LogError;
-use crate::log::LogHandle;
+use crate::log::{LogError, LogHandle};
 use crate::peer::Peers;
 use crate::silence::{Silence, lease, unanswered};
 use crate::types::{GroupFailure, LogId, TypeConfig, fatal_text, raft_text};

@@ -120,8 +120,15 @@ impl Node {
 
     /// Answers from state that has everything acknowledged before.
     async fn read_now(&self, query: Query) -> Result<QueryReply, SubmitError> {
-        self.catch_up().await?;
+        self.caught_up().await?;
         self.reads.read(query).await
+    }
+
+    async fn caught_up(&self) -> Result<(), SubmitError> {
+        match &self.router {
+            Some(router) => router.catch_up().await,
+            None => Ok(()),
+        }
     }
 
     /// Whether there is room for commands of a class: on the disk, and for their records.
@@ -275,13 +282,7 @@ impl Broker for Node {
     }
 
     fn catch_up(&self) -> BoxFuture<'_, Result<(), SubmitError>> {
-        async move {
-            match &self.router {
-                Some(router) => router.catch_up().await,
-                None => Ok(()),
-            }
-        }
-        .boxed()
+        self.caught_up().boxed()
     }
 
     fn evaluate_expression(
