@@ -53,7 +53,9 @@ impl Exporter for ToCopy {
         *self.copy.stored.lock() = Copy::read(&path);
         if self.copy.last() < acknowledged {
             let fetched = self.copies.fetch(acknowledged).map_err(ExportError::Target)?;
-            *self.copy.stored.lock() = Copy::read(&fetched);
+            // It is durable then: a session that fails reads the file again, as a restart does.
+            std::fs::rename(&fetched, &path).map_err(|error| ExportError::Target(error.to_string()))?;
+            *self.copy.stored.lock() = Copy::read(&path);
         }
         let position = self.copy.last().max(acknowledged);
         self.copy.show(position);
@@ -139,6 +141,22 @@ impl Stores {
         Arc::clone(&self.copies.lock()[&broker])
     }
 
+    /// How far brokers and copies are.
+    fn describe(&self, cluster: &Cluster) -> String {
+        let copies: Vec<_> = self
+            .copies
+            .lock()
+            .iter()
+            .map(|(broker, copy)| (*broker, copy.shown.load(Ordering::Relaxed), copy.last()))
+            .collect();
+        let nodes: Vec<_> = cluster
+            .nodes
+            .iter()
+            .map(|(broker, node)| (*broker, node.leads(), node.partition().position, node.exporting()))
+            .collect();
+        format!("known {:?}, copies {copies:?}, brokers {nodes:?}", self.shown)
+    }
+
     /// A search at a broker that must see all that was acknowledged. Returns who answered, and its last record.
     async fn search(&self, cluster: &Cluster, broker: u32) -> (u32, u64) {
         let node = cluster.node(broker);
@@ -148,7 +166,11 @@ impl Stores {
         let known = || self.shown[broker as usize].load(Ordering::Relaxed);
         let deadline = Instant::now() + PATIENCE;
         while known() < wanted && !queries.is_here(wanted) {
-            assert!(Instant::now() < deadline, "no copy shows {wanted}");
+            assert!(
+                Instant::now() < deadline,
+                "no copy shows {wanted} at {broker}: {}",
+                self.describe(cluster)
+            );
             node.hasten_exports("store");
             look().await;
         }
@@ -162,11 +184,12 @@ impl Stores {
     }
 }
 
-async fn cluster_with(stores: &Arc<Stores>) -> Cluster {
+/// With a log that is kept for others, no broker is sent a snapshot, which has a copy fetch what it lacks.
+async fn cluster_with(stores: &Arc<Stores>, log_kept_bytes: u64) -> Cluster {
     *stores.having.lock() = COPIES.into();
     let all = Arc::clone(stores);
     let store: SetUp = Box::new(move |options| all.set_up(options));
-    Cluster::start_with(Settings { store: Some(store), log_kept_bytes: 1, ..Settings::default() }).await
+    Cluster::start_with(Settings { store: Some(store), log_kept_bytes, ..Settings::default() }).await
 }
 
 /// Creates an instance, and returns the position of its last record.
@@ -184,7 +207,7 @@ async fn position_of_new(node: &Node) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn searches_at_any_broker_see_what_was_written_at_any_whichever_copy_is_away() {
     let stores = Arc::<Stores>::default();
-    let mut cluster = cluster_with(&stores).await;
+    let mut cluster = cluster_with(&stores, 1 << 30).await;
     let leader = cluster.leader().await;
     deploy(&cluster.node(leader)).await;
     for writer in BROKERS {
@@ -210,7 +233,15 @@ async fn searches_at_any_broker_see_what_was_written_at_any_whichever_copy_is_aw
     for away in COPIES {
         drop(cluster.nodes.remove(&away));
     }
-    let error = queries.ask(0, b"?").await.unwrap_err();
+    // A request that is under way may keep a broker for a moment after it was dropped.
+    let deadline = Instant::now() + PATIENCE;
+    let error = loop {
+        match queries.ask(0, b"?").await {
+            Ok(_) => assert!(Instant::now() < deadline, "a copy that is away answers"),
+            Err(error) => break error,
+        }
+        look().await;
+    };
     assert!(error.contains("broker 0: ") && error.contains("broker 1: "), "{error}");
     cluster.stop().await;
 }
@@ -218,7 +249,7 @@ async fn searches_at_any_broker_see_what_was_written_at_any_whichever_copy_is_aw
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_that_is_behind_is_not_asked() {
     let stores = Arc::<Stores>::default();
-    let cluster = cluster_with(&stores).await;
+    let cluster = cluster_with(&stores, 1 << 30).await;
     let leader = cluster.leader().await;
     deploy(&cluster.node(leader)).await;
     for stuck in COPIES {
@@ -228,7 +259,12 @@ async fn a_copy_that_is_behind_is_not_asked() {
         // The broker of that copy asks the other one, too.
         for reader in [2, stuck] {
             let (answered, last) = stores.search(&cluster, reader).await;
-            assert_eq!(answered, 1 - stuck, "at {reader}");
+            assert_eq!(
+                answered,
+                1 - stuck,
+                "at {reader}, {last} of {position}: {}",
+                stores.describe(&cluster)
+            );
             assert!(last >= position);
         }
         let queries = Arc::clone(&stores.queries.lock()[&(1 - stuck)]);
@@ -242,14 +278,19 @@ async fn a_copy_that_is_behind_is_not_asked() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_that_becomes_a_copy_has_what_came_before() {
     let stores = Arc::<Stores>::default();
-    let mut cluster = cluster_with(&stores).await;
+    let mut cluster = cluster_with(&stores, 1).await;
     let leader = cluster.leader().await;
     deploy(&cluster.node(leader)).await;
     for _ in 0..20 {
         created(&cluster.node(leader)).await;
     }
     let purged = |cluster: &Cluster| cluster.nodes[&2].partition().purged_index > 10;
-    cluster.until("the log of the third is purged", purged).await;
+    // Entries that another broker lacked at a flush are purged with a later one only.
+    let deadline = Instant::now() + PATIENCE;
+    while !purged(&cluster) {
+        assert!(Instant::now() < deadline, "the log of the third is not purged");
+        created(&cluster.node(leader)).await;
+    }
     cluster.nodes.remove(&2).unwrap().shutdown().await;
     stores.having.lock().insert(2);
     created(&cluster.node(0)).await;
