@@ -29,6 +29,7 @@ use crate::node::{Node, class};
 use crate::options::PeerOptions;
 use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
 use crate::shared_exports::{self, RECORDS, SHOWN, ShownQuestion, tell_shown};
+use crate::shared_parking::{REPLAY, replay_for};
 use crate::snapshot_transfer::SNAPSHOT_RECEIVED;
 use crate::store_copies::{STORE_COPY, StoreCopies, give};
 use crate::store_queries::{self, STORE_QUERY, STORE_SHOWN};
@@ -321,6 +322,10 @@ impl PeerService for BrokerService {
                 let node = self.node();
                 request.advance(1);
                 Box::pin(async move { tell_shown(&*node?, request).await })
+            }
+            Some(&REPLAY) => {
+                let node = self.node();
+                Box::pin(async move { replay_for(&*node?, request).await })
             }
             Some(&(STORE_QUERY | STORE_SHOWN)) => {
                 let node = self.node();

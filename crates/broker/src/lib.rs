@@ -47,6 +47,7 @@ mod replica_number;
 mod route;
 pub mod set_aside;
 mod shared_exports;
+mod shared_parking;
 mod snapshot_transfer;
 mod snapshots;
 mod store_copies;

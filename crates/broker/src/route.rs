@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cluster::{Fate, Links};
 use crate::comparison;
 use crate::machine::{PartitionState, Proposed};
+use crate::peers::ask;
 use crate::replica_number::ReplicaNumber;
 
 /// How long an entry may wait for a leader, and for its fate.
@@ -66,6 +67,17 @@ impl Router {
         let router = Arc::new(Self { group: group.clone(), links, shared: Arc::clone(shared), reads });
         tokio::spawn(read_rounds(Arc::downgrade(&router), waiting, stop.clone()));
         router
+    }
+
+    /// Asks the broker that leads, which is another one, for so long at the most. An error is the reason why there is no
+    /// answer.
+    pub async fn ask_leader(&self, request: Bytes, time: Duration) -> Result<Bytes, String> {
+        let role = *self.group.role().borrow();
+        let Role::Follower { leader: Some(leader), .. } = role else {
+            return Err("no other broker leads".to_owned());
+        };
+        let peer = self.links.peers.peer(leader).ok_or("the leader has no address")?;
+        ask(peer, request, time).await
     }
 
     /// The sender of a new entry.

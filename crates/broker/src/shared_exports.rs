@@ -9,7 +9,6 @@ use std::time::Duration;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use export::{Hub, RecordsAfter};
 use protocol::{Command, FIRST_PARTITION, Name};
-use replication::Role;
 use state::StateError;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
@@ -18,7 +17,7 @@ use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::{ask, request_about};
+use crate::peers::request_about;
 use crate::route::Router;
 
 /// First byte of a request for records.
@@ -208,13 +207,8 @@ pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
 }
 
 async fn ask_leader(router: &Router, exporter: &str, position: u64) -> Result<u64, String> {
-    let role = *router.group.role().borrow();
-    let Role::Follower { leader: Some(leader), .. } = role else {
-        return Err("no other broker leads".to_owned());
-    };
-    let peer = router.links.peers.peer(leader).ok_or("the leader has no address")?;
     let request = request_about(SHOWN, position, exporter.as_bytes());
-    let mut answer = ask(peer, request, ANSWER_TIMEOUT).await?;
+    let mut answer = router.ask_leader(request, ANSWER_TIMEOUT).await?;
     answer.try_get_u64().map_err(|error| error.to_string())
 }
 

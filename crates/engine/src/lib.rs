@@ -34,7 +34,7 @@ pub use query::{Read, ReadError, Scan, View};
 use crate::core::meter::Meter;
 use crate::identity::access::rights::Rights;
 use definition::Definitions;
-use entity::Meta;
+use entity::{Meta, ParkedTotals};
 
 /// The only row of the `meta` table.
 const META: u8 = 0;
@@ -153,6 +153,11 @@ impl Engine {
     /// How far the clock is ahead of that of the log while it is not pinned, in milliseconds.
     pub fn clock_offset_ms(&self) -> i64 {
         self.meta.offset_ms
+    }
+
+    /// How many parked records are kept.
+    pub fn parked(&self) -> ParkedTotals {
+        self.meta.parked.unwrap_or_default()
     }
 
     /// Version that new batches ask for.

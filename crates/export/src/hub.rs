@@ -14,7 +14,7 @@ use crate::exporter::Exporter;
 use crate::metric_definitions::{ExporterMetrics, publish};
 use crate::missing::MissingFile;
 use crate::options::StreamOptions;
-use crate::parking::{Parked, Parking};
+use crate::parking::{Parked, ParkedFile, ParkedRecords};
 use crate::phase::{Phase, PhaseFile};
 use crate::reader::Replayed;
 use crate::runner::Runner;
@@ -189,6 +189,12 @@ impl Hub {
         assert!(is_first, "there is one way to other replicas");
     }
 
+    /// Tells where records are parked whose exporter's target is that of all replicas.
+    pub fn park_with(&self, parked: impl ParkedRecords + 'static) {
+        let is_first = self.stream.shared_parked.set(Box::new(parked)).is_ok();
+        assert!(is_first, "there is one place for records of shared targets");
+    }
+
     /// Records after a position for another replica that lacks them, not beyond another position. Reads files.
     pub fn records_after(&self, position: u64, upto: u64) -> Result<RecordsAfter, String> {
         self.stream.records_after(position, upto)
@@ -229,7 +235,7 @@ impl Hub {
 
     /// Publishes how exporting is as metrics.
     pub fn publish(&self) {
-        publish(self.partition, &self.status());
+        publish(self.partition, &self.status(), |id| self.parked_count(id));
     }
 
     /// Pauses or resumes; kept over restarts. Writes a small file.
@@ -276,7 +282,7 @@ impl Hub {
     /// parked records.
     pub fn forget(&self, id: &str) -> Result<(), ChangeError> {
         let files = self.files.lock();
-        forget(&files.switch, &self.stream.parking, id)
+        forget(&files.switch, &self.stream.own_parked, id)
     }
 
     /// The same of a directory that no hub has open.
@@ -285,14 +291,19 @@ impl Hub {
             return Ok(());
         }
         let _lock = lock(directory).map_err(std::io::Error::other)?;
-        let parking = Parking::open(directory).map_err(std::io::Error::other)?;
-        forget(&SwitchFile::new(directory), &parking, id)
+        let parked = ParkedFile::open(directory).map_err(std::io::Error::other)?;
+        forget(&SwitchFile::new(directory), &parked, id)
     }
 
     /// The records of an exporter that its target refused, in the order in which they were parked.
     pub fn parked(&self, id: &str) -> Result<Vec<Parked>, ChangeError> {
-        self.reader(id)?;
-        Ok(self.stream.parking.list(id))
+        let parked = self.stream.parked(self.reader(id)?).list(id);
+        Ok(parked.map_err(std::io::Error::other)?)
+    }
+
+    /// How many records of an exporter are parked. May wait for the partition's thread.
+    pub fn parked_count(&self, id: &str) -> u64 {
+        self.stream.reader(id).map_or(0, |reader| self.stream.parked(reader).count(id))
     }
 
     /// Has an exporter try its parked records again, in their order; those that its target takes are not parked any
@@ -326,14 +337,14 @@ impl Drop for Hub {
     }
 }
 
-fn forget(switch: &SwitchFile, parking: &Parking, id: &str) -> Result<(), ChangeError> {
+fn forget(switch: &SwitchFile, own: &ParkedFile, id: &str) -> Result<(), ChangeError> {
     let mut disabled = switch.read()?;
     if disabled.remove(id) {
         switch.write(&disabled)?;
     }
-    let parked = parking.positions(id);
+    let parked = own.positions(id).map_err(std::io::Error::other)?;
     if !parked.is_empty() {
-        parking.remove(id, &parked).map_err(std::io::Error::other)?;
+        own.remove(id, &parked).map_err(std::io::Error::other)?;
     }
     Ok(())
 }

@@ -136,7 +136,6 @@ impl HubState {
             backlog: self.backlog_of(reader, now_ms),
             failure: reader.failure.clone(),
             enabled: reader.enabled,
-            parked: 0,
             is_shared: reader.is_shared,
         }
     }

@@ -47,7 +47,7 @@ pub use line::write_line;
 pub use ndjson::{NdjsonExporter, NdjsonOptions};
 pub use options::{Configured, Factory, Options, Shown, StreamOptions};
 pub use own_runtime::OwnRuntime;
-pub use parking::Parked;
+pub use parking::{Parked, ParkedRecords};
 pub use phase::Phase;
 pub use reader::{ExporterStatus, Replayed};
 pub use spill::SpillError;

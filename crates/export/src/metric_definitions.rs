@@ -63,7 +63,7 @@ impl ExporterMetrics {
 }
 
 /// Publishes how exporting is.
-pub(crate) fn publish(partition: PartitionId, status: &Status) {
+pub(crate) fn publish(partition: PartitionId, status: &Status, parked: impl Fn(&str) -> u64) {
     let partition = partition.to_string();
     let state = match status.phase {
         Phase::Exporting => 0.0,
@@ -80,7 +80,7 @@ pub(crate) fn publish(partition: PartitionId, status: &Status) {
             .set(exporter.acknowledged_position as f64);
         gauge!("baton_exporter_backlog_records", &labels).set(exporter.backlog_records as f64);
         gauge!("baton_exporter_backlog_seconds", &labels).set(exporter.backlog.as_secs_f64());
-        gauge!("baton_exporter_parked_records", &labels).set(exporter.parked as f64);
+        gauge!("baton_exporter_parked_records", &labels).set(parked(&exporter.id) as f64);
         gauge!("baton_exporter_enabled", &labels).set(f64::from(u8::from(exporter.enabled)));
         gauge!("baton_exporter_failing", &labels).set(f64::from(u8::from(exporter.failure.is_some())));
     }

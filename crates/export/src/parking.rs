@@ -1,12 +1,14 @@
 //! Records that an exporter's target refuses for good: set aside durably, so that the exporter goes on, until somebody
 //! has them replayed.
 //!
-//! One file for each partition: entries one after the other, each its length (u32), the XXH3 of its payload (u64),
+//! Those of exporters whose target is that of all replicas are kept where all replicas have them ([`ParkedRecords`]).
+//! For the others, there is one file for each partition: entries one after the other, each its length (u32), the XXH3 of its payload (u64),
 //! both little-endian, and the payload in CBOR. An entry is synced before the exporter passes over its record, and
 //! passes over it again after a crash for as long as the entry is there.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use protocol::Record;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::directory;
+use crate::exporter::ExportError;
 use crate::spill::SpillError;
 
 /// How the file begins; the last character is the version of the format.
@@ -39,9 +42,27 @@ pub struct Parked {
     pub record: Record,
 }
 
-/// The parked records of a partition.
+/// Parked records of exporters. Everything may block.
+pub trait ParkedRecords: fmt::Debug + Send + Sync {
+    /// Positions that an exporter passes over.
+    fn positions(&self, exporter: &str) -> Result<BTreeSet<u64>, ExportError>;
+
+    /// How many records of an exporter are parked.
+    fn count(&self, exporter: &str) -> u64;
+
+    /// The parked records of an exporter, in an order of its own that is always the same.
+    fn list(&self, exporter: &str) -> Result<Vec<Parked>, ExportError>;
+
+    /// Parks a record; it is durable when this returns. One that is parked already may stay as it is.
+    fn park(&self, parked: Parked) -> Result<(), ExportError>;
+
+    /// Forgets records of an exporter, because its target has them now.
+    fn remove(&self, exporter: &str, positions: &BTreeSet<u64>) -> Result<(), ExportError>;
+}
+
+/// The parked records of a partition that are this replica's alone.
 #[derive(Debug)]
-pub(crate) struct Parking {
+pub(crate) struct ParkedFile {
     path: PathBuf,
     inner: Mutex<ParkingState>,
 }
@@ -55,7 +76,13 @@ struct ParkingState {
     parked: Vec<Parked>,
 }
 
-impl Parking {
+impl ParkingState {
+    fn of(&self, exporter: &str) -> impl Iterator<Item = &Parked> {
+        self.parked.iter().filter(move |one| one.exporter == exporter)
+    }
+}
+
+impl ParkedFile {
     /// Reads what is parked in a directory; what was not written to its end does not count.
     pub fn open(directory: &Path) -> Result<Self, SpillError> {
         let path = directory.join("parked");
@@ -89,59 +116,6 @@ impl Parking {
         self.inner.lock()
     }
 
-    /// Positions that an exporter passes over.
-    pub fn positions(&self, exporter: &str) -> BTreeSet<u64> {
-        let inner = self.lock();
-        inner.parked.iter().filter(|one| one.exporter == exporter).map(|one| one.record.position).collect()
-    }
-
-    /// How many records of an exporter are parked.
-    pub fn count(&self, exporter: &str) -> u64 {
-        self.lock().parked.iter().filter(|one| one.exporter == exporter).count() as u64
-    }
-
-    /// The parked records of an exporter, the first ones first.
-    pub fn list(&self, exporter: &str) -> Vec<Parked> {
-        self.lock().parked.iter().filter(|one| one.exporter == exporter).cloned().collect()
-    }
-
-    /// Parks a record; it is on disk when this returns.
-    pub fn park(&self, parked: Parked) -> Result<(), SpillError> {
-        let mut inner = self.lock();
-        let failed = SpillError::file(&self.path);
-        let mut bytes = Vec::new();
-        write(&parked, &mut bytes);
-        if inner.parked.len() >= PARKED_MAX || inner.bytes + bytes.len() as u64 > PARKED_BYTES_MAX {
-            let full = format!("{} records in {} bytes are parked already", inner.parked.len(), inner.bytes);
-            return Err(failed(Error::new(ErrorKind::StorageFull, full)));
-        }
-        if inner.file.is_none() {
-            let (file, length) = self.create(&[]).map_err(SpillError::file(&self.path))?;
-            (inner.file, inner.bytes) = (Some(file), length);
-        }
-        let length = inner.bytes;
-        let Some(file) = &mut inner.file else { return Ok(()) };
-        let written =
-            std::os::unix::fs::FileExt::write_all_at(file, &bytes, length).and_then(|()| file.sync_data());
-        if let Err(error) = written {
-            let _ = file.set_len(length);
-            return Err(failed(error));
-        }
-        inner.bytes += bytes.len() as u64;
-        inner.parked.push(parked);
-        Ok(())
-    }
-
-    /// Forgets records of an exporter, because its target has them now.
-    pub fn remove(&self, exporter: &str, positions: &BTreeSet<u64>) -> Result<(), SpillError> {
-        let mut inner = self.lock();
-        let mut left = inner.parked.clone();
-        left.retain(|one| one.exporter != exporter || !positions.contains(&one.record.position));
-        let (file, bytes) = self.create(&left).map_err(SpillError::file(&self.path))?;
-        *inner = ParkingState { file: Some(file), bytes, parked: left };
-        Ok(())
-    }
-
     /// Writes the file anew. Returns it with its length.
     fn create(&self, parked: &[Parked]) -> Result<(File, u64), Error> {
         let mut content = MAGIC.to_vec();
@@ -155,6 +129,55 @@ impl Parking {
         std::fs::rename(&scratch, &self.path)?;
         self.path.parent().map_or(Ok(()), directory::sync)?;
         Ok((file, content.len() as u64))
+    }
+}
+
+impl ParkedRecords for ParkedFile {
+    fn positions(&self, exporter: &str) -> Result<BTreeSet<u64>, ExportError> {
+        Ok(self.lock().of(exporter).map(|one| one.record.position).collect())
+    }
+
+    fn count(&self, exporter: &str) -> u64 {
+        self.lock().of(exporter).count() as u64
+    }
+
+    fn list(&self, exporter: &str) -> Result<Vec<Parked>, ExportError> {
+        Ok(self.lock().of(exporter).cloned().collect())
+    }
+
+    fn park(&self, parked: Parked) -> Result<(), ExportError> {
+        let mut inner = self.lock();
+        let failed = SpillError::file(&self.path);
+        let mut bytes = Vec::new();
+        write(&parked, &mut bytes);
+        if inner.parked.len() >= PARKED_MAX || inner.bytes + bytes.len() as u64 > PARKED_BYTES_MAX {
+            let full = format!("{} records in {} bytes are parked already", inner.parked.len(), inner.bytes);
+            return Err(failed(Error::new(ErrorKind::StorageFull, full)).into());
+        }
+        if inner.file.is_none() {
+            let (file, length) = self.create(&[]).map_err(SpillError::file(&self.path))?;
+            (inner.file, inner.bytes) = (Some(file), length);
+        }
+        let length = inner.bytes;
+        let Some(file) = &mut inner.file else { return Ok(()) };
+        let written =
+            std::os::unix::fs::FileExt::write_all_at(file, &bytes, length).and_then(|()| file.sync_data());
+        if let Err(error) = written {
+            let _ = file.set_len(length);
+            return Err(failed(error).into());
+        }
+        inner.bytes += bytes.len() as u64;
+        inner.parked.push(parked);
+        Ok(())
+    }
+
+    fn remove(&self, exporter: &str, positions: &BTreeSet<u64>) -> Result<(), ExportError> {
+        let mut inner = self.lock();
+        let mut left = inner.parked.clone();
+        left.retain(|one| one.exporter != exporter || !positions.contains(&one.record.position));
+        let (file, bytes) = self.create(&left).map_err(SpillError::file(&self.path))?;
+        *inner = ParkingState { file: Some(file), bytes, parked: left };
+        Ok(())
     }
 }
 
@@ -200,34 +223,34 @@ mod tests {
     fn what_is_parked_is_found_again_as_far_as_it_was_written() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("parked");
-        let parking = Parking::open(directory.path()).unwrap();
+        let parking = ParkedFile::open(directory.path()).unwrap();
         assert!(!path.exists(), "there is nothing to keep");
         for (exporter, position) in [("a", 3), ("b", 3), ("a", 7)] {
             parking.park(parked(exporter, position)).unwrap();
         }
         drop(parking);
         let whole = std::fs::read(&path).unwrap();
-        let parking = Parking::open(directory.path()).unwrap();
-        assert_eq!(parking.list("a"), [parked("a", 3), parked("a", 7)]);
+        let parking = ParkedFile::open(directory.path()).unwrap();
+        assert_eq!(parking.list("a").unwrap(), [parked("a", 3), parked("a", 7)]);
         assert_eq!((parking.count("a"), parking.count("b"), parking.count("c")), (2, 1, 0));
         drop(parking);
         // A crash in the middle of an entry.
         std::fs::write(&path, &whole[..whole.len() - 5]).unwrap();
-        let parking = Parking::open(directory.path()).unwrap();
-        assert_eq!(parking.positions("a"), BTreeSet::from([3]));
+        let parking = ParkedFile::open(directory.path()).unwrap();
+        assert_eq!(parking.positions("a").unwrap(), BTreeSet::from([3]));
         parking.park(parked("a", 9)).unwrap();
         parking.remove("a", &BTreeSet::from([3])).unwrap();
         parking.park(parked("b", 11)).unwrap();
         drop(parking);
-        let parking = Parking::open(directory.path()).unwrap();
-        assert_eq!(parking.positions("a"), BTreeSet::from([9]));
-        assert_eq!(parking.positions("b"), BTreeSet::from([3, 11]));
+        let parking = ParkedFile::open(directory.path()).unwrap();
+        assert_eq!(parking.positions("a").unwrap(), BTreeSet::from([9]));
+        assert_eq!(parking.positions("b").unwrap(), BTreeSet::from([3, 11]));
     }
 
     #[test]
     fn there_is_room_for_so_many_only() {
         let directory = tempfile::tempdir().unwrap();
-        let parking = Parking::open(directory.path()).unwrap();
+        let parking = ParkedFile::open(directory.path()).unwrap();
         parking.lock().parked = vec![parked("a", 1); PARKED_MAX];
         let error = parking.park(parked("a", 2)).unwrap_err().to_string();
         assert!(error.contains("1000 records"), "{error}");
@@ -237,6 +260,6 @@ mod tests {
     fn what_is_not_ours_is_left_alone() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("parked"), "something else").unwrap();
-        assert!(matches!(Parking::open(directory.path()), Err(SpillError::Damaged { .. })));
+        assert!(matches!(ParkedFile::open(directory.path()), Err(SpillError::Damaged { .. })));
     }
 }

@@ -27,8 +27,6 @@ pub struct ExporterStatus {
     pub failure: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
-    /// Records that its target refused and that were set aside.
-    pub parked: u64,
     /// Whether its target is that of all replicas, so that only the one that leads exports to it.
     pub is_shared: bool,
 }

@@ -6,7 +6,7 @@ use protocol::Record;
 
 use crate::batch::now_ms;
 use crate::exporter::{ExportError, Exporter};
-use crate::parking::{Parked, Parking};
+use crate::parking::{Parked, ParkedRecords};
 use crate::reader::Replayed;
 
 /// When so many records were parked and none passed in between, it is not the records: the target is treated as away.
@@ -38,13 +38,15 @@ struct Refused {
 }
 
 impl Refusals {
-    pub fn new(park_after: u32, parked: BTreeSet<u64>) -> Self {
+    pub fn new(park_after: u32) -> Self {
+        let parked = BTreeSet::new();
         Self { park_after, parked, last_parked: 0, refused: None, in_a_row: 0, given: 0, passed_over: 0 }
     }
 
-    /// The exporter begins after a position.
-    pub fn begins(&mut self, position: u64) {
+    /// The exporter begins after a position. Another replica may have parked records meanwhile.
+    pub fn begins(&mut self, position: u64, parked: BTreeSet<u64>) {
         (self.given, self.passed_over) = (position, 0);
+        self.parked.extend(parked);
         self.parked.retain(|parked| *parked > position);
     }
 
@@ -68,7 +70,7 @@ impl Refusals {
         records: &[Record],
         exporter: &mut dyn Exporter,
         id: &str,
-        parking: &Parking,
+        parking: &dyn ParkedRecords,
     ) -> Result<(), ExportError> {
         let mut rest = records;
         let is_left_out = |this: &Self, record: &Record| {
@@ -92,7 +94,7 @@ impl Refusals {
     }
 
     /// Parks a record, if it is not.
-    fn park(&mut self, record: &Record, id: &str, parking: &Parking) -> Result<(), ExportError> {
+    fn park(&mut self, record: &Record, id: &str, parking: &dyn ParkedRecords) -> Result<(), ExportError> {
         if self.parked.contains(&record.position) {
             return Ok(());
         }
@@ -135,12 +137,12 @@ impl Refusals {
         &mut self,
         exporter: &mut dyn Exporter,
         id: &str,
-        parking: &Parking,
+        parking: &dyn ParkedRecords,
     ) -> Result<Replayed, ExportError> {
         let mut outcome = Replayed { replayed: 0, refused: 0, reason: None };
         let mut done = BTreeSet::new();
         let mut failure = None;
-        for parked in parking.list(id) {
+        for parked in parking.list(id)? {
             match exporter.replay(&parked.record) {
                 Ok(()) => {
                     done.insert(parked.record.position);

@@ -48,7 +48,7 @@ impl Runner {
         reader: usize,
         metrics: ExporterMetrics,
     ) -> Self {
-        let refusals = Refusals::new(stream.options.park_after, stream.parking.positions(&id));
+        let refusals = Refusals::new(stream.options.park_after);
         Self { exporter, id, stream, reader, metrics, spill: SpillReader::default(), refusals, closer: 0 }
     }
 
@@ -125,12 +125,8 @@ impl Runner {
                         gather_until = Instant::now() + self.stream.options.gather_interval;
                         continue;
                     };
-                    self.refusals.export(
-                        chunk.records(),
-                        &mut *self.exporter,
-                        &self.id,
-                        &self.stream.parking,
-                    )?;
+                    let parked = self.stream.parked(self.reader);
+                    self.refusals.export(chunk.records(), &mut *self.exporter, &self.id, parked)?;
                     self.metrics.exported(&chunk);
                     unflushed_bytes += chunk.weight;
                     let now = Instant::now();
@@ -162,7 +158,8 @@ impl Runner {
         let begin = self.stream.begin(self.reader);
         let skipped = if planted::has(Bug::SkippedRecords) { 3 } else { 0 };
         let position = self.exporter.open(begin)?.max(begin) + skipped;
-        self.refusals.begins(position);
+        self.stream.share_parked(self.reader, &self.id)?;
+        self.refusals.begins(position, self.stream.parked(self.reader).positions(&self.id)?);
         match self.stream.missing(self.reader, position) {
             Some(missing) => self.export_missing(position, missing),
             None => Ok(position),
@@ -178,7 +175,8 @@ impl Runner {
             if let Some(last) = fetched.records.last() {
                 taken = last.position;
                 let exporter = &mut *self.exporter;
-                self.refusals.export(&fetched.records, exporter, &self.id, &self.stream.parking)?;
+                let parked = self.stream.parked(self.reader);
+                self.refusals.export(&fetched.records, exporter, &self.id, parked)?;
             }
             position = fetched.upto;
         }
@@ -201,7 +199,8 @@ impl Runner {
     /// Tries the parked records again, for whoever asked.
     fn replay(&mut self) -> Result<(), ExportError> {
         let Some(answer) = self.stream.take_replay(self.reader) else { return Ok(()) };
-        let replayed = self.refusals.replay(&mut *self.exporter, &self.id, &self.stream.parking)?;
+        let parked = self.stream.parked(self.reader);
+        let replayed = self.refusals.replay(&mut *self.exporter, &self.id, parked)?;
         tracing::info!(
             exporter = self.id,
             replayed = replayed.replayed,

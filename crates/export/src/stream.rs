@@ -19,9 +19,9 @@ use crate::batch::{Batch, Chunk, now_ms};
 use crate::exporter::Flush;
 use crate::inner::HubState;
 use crate::options::StreamOptions;
-use crate::parking::Parking;
+use crate::parking::{ParkedFile, ParkedRecords};
 use crate::phase::Phase;
-use crate::reader::{ExporterStatus, Reader, Replayed};
+use crate::reader::{Reader, Replayed};
 use crate::spill::{self, Segment, SpillError, SpillReader, SpillWriter};
 use crate::status::{Hastened, Overload, Status};
 use crate::stop::Stop;
@@ -67,7 +67,10 @@ pub(crate) struct Stream {
     pub options: StreamOptions,
     inner: Mutex<HubState>,
     writer: Mutex<SpillWriter>,
-    pub parking: Parking,
+    /// Records that were parked here.
+    pub own_parked: ParkedFile,
+    /// Records that were parked for all replicas.
+    pub shared_parked: OnceLock<Box<dyn ParkedRecords>>,
     /// The right to the directory, as long as any thread is at work.
     lock: Mutex<Option<File>>,
     /// 0 nothing is refused, 1 new work, 2 everything. Readable without the lock.
@@ -121,7 +124,8 @@ impl Stream {
         }
         let stream = Self {
             writer: Mutex::new(SpillWriter::new(directory, options.spill_segment_bytes)),
-            parking: Parking::open(directory)?,
+            own_parked: ParkedFile::open(directory)?,
+            shared_parked: OnceLock::new(),
             options,
             inner: Mutex::new(inner),
             lock: Mutex::new(Some(lock)),
@@ -517,13 +521,9 @@ impl Stream {
     pub fn status(&self) -> Status {
         let now_ms = now_ms();
         let inner = self.lock();
-        let status = |reader| {
-            let status = inner.status_of(reader, now_ms);
-            ExporterStatus { parked: self.parking.count(&status.id), ..status }
-        };
         Status {
             phase: inner.phase,
-            exporters: inner.readers.iter().map(status).collect(),
+            exporters: inner.readers.iter().map(|reader| inner.status_of(reader, now_ms)).collect(),
             acknowledged_position: inner.acknowledged(),
             memory_bytes: inner.memory_bytes,
             spill_bytes: inner.spill_bytes,

@@ -98,6 +98,21 @@ pub enum Command {
         #[n(1)]
         position: u64,
     },
+    /// Keeps a record that an exporter's target refuses. One that is kept already stays as it is. Written by the leader
+    /// only. Since version 5 of the engine.
+    #[n(21)]
+    ParkRecord(#[n(0)] Box<ParkRecord>),
+    /// Forgets records that were parked; the exporter's target has them now. Written by the leader only. Since
+    /// version 5 of the engine.
+    #[n(22)]
+    UnparkRecords {
+        /// ID of the exporter.
+        #[n(0)]
+        exporter: Name,
+        /// Positions of the records.
+        #[n(1)]
+        positions: Vec<u64>,
+    },
     /// Has commands applied under these settings from here on. Written by the leader only.
     #[n(19)]
     Configure {
@@ -240,6 +255,26 @@ impl Command {
             _ => None,
         }
     }
+}
+
+/// See [`Command::ParkRecord`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct ParkRecord {
+    /// ID of the exporter.
+    #[n(0)]
+    pub exporter: Name,
+    /// Position of the record.
+    #[n(1)]
+    pub position: u64,
+    /// The record in CBOR.
+    #[cbor(n(2), with = "minicbor::bytes")]
+    pub record: Vec<u8>,
+    /// Reason of the refusal.
+    #[n(3)]
+    pub reason: Name,
+    /// Time of the refusal, Unix milliseconds.
+    #[n(4)]
+    pub parked_ms: u64,
 }
 
 /// See [`Command::EvaluateDecision`].

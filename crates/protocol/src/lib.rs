@@ -33,7 +33,7 @@ mod user_task;
 pub use actor::{Actor, ActorType};
 pub use batch::{
     Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION,
-    IDEMPOTENCY_VERSION,
+    IDEMPOTENCY_VERSION, PARKING_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
@@ -45,7 +45,7 @@ pub use cluster_variable::{ClusterVariable, ClusterVariableAction};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, Command, CompleteJob, CorrelateMessage, CreateInstance,
     DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
-    EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
+    EvaluateDecision, FailJob, ParkRecord, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};

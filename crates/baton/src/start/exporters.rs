@@ -1,25 +1,22 @@
 //! The exporters of the broker, as the management port asks for them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use broker::Node;
 use export::{ChangeError, Hub};
 use gateway::management::{ExporterStatus, OperationError, ParkedRecord, Replayed};
 
-/// How long a request waits for parked records to be tried again.
-const REPLAY_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// Those that are configured, and those that once were.
 pub(super) fn list(node: &Node) -> Vec<ExporterStatus> {
     let configured = node.exporting().map(|status| status.exporters).unwrap_or_default();
+    let parked = |id: &str| node.exports().map_or(0, |exports| exports.parked_count(id));
     let configured = configured.into_iter().map(|one| ExporterStatus {
+        parked_records: parked(&one.id),
         exporter_id: one.id,
         status: if one.enabled { "ENABLED" } else { "DISABLED" },
         exported_position: Some(one.acknowledged_position),
         backlog_records: one.backlog_records,
         backlog_seconds: one.backlog.as_millis() as f64 / 1000.0,
-        parked_records: one.parked,
         failure: one.failure,
     });
     let former = node.former_exporters().into_iter().map(|id| ExporterStatus {
@@ -53,7 +50,7 @@ pub(super) async fn parked(node: &Node, id: String) -> Result<Vec<ParkedRecord>,
 }
 
 pub(super) async fn replay(node: &Node, id: String) -> Result<Replayed, OperationError> {
-    let done = with(node, id, |exports, id| exports.replay(id, REPLAY_TIMEOUT)).await?;
+    let done = node.replay_parked(&id).await.map_err(|error| failed(&error))?;
     Ok(Replayed { replayed: done.replayed, refused: done.refused, reason: done.reason })
 }
 

@@ -32,6 +32,7 @@ use crate::reads::Reads;
 use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 use crate::set_aside::Orders;
+use crate::shared_parking::ParkedInState;
 use crate::{admission, apply_watch, configured, exporting, shared_exports, store_copies, store_queries};
 
 impl Node {
@@ -128,6 +129,9 @@ impl Node {
         let mut tasks = self.tasks.lock();
         tasks.push(tokio::spawn(purge(self.group.clone(), self.shared.durable.subscribe(), stop())));
         if let Some(exports) = self.shared.exports.clone() {
+            if let Some(router) = &self.router {
+                exports.park_with(ParkedInState::new(self, router.links.closing()));
+            }
             if let Some(local) = self.shared.local_positions.clone() {
                 tasks.push(tokio::spawn(exporting::note(local, Arc::clone(&exports), stop())));
             }

@@ -12,11 +12,26 @@ struct Target {
     stored: Mutex<BTreeSet<u64>>,
     is_down: AtomicBool,
     shown: AtomicU64,
+    /// The first record from this position on is refused. 0: none.
+    refuse_from: AtomicU64,
+    refused: Mutex<BTreeSet<u64>>,
 }
 
 impl Target {
     fn last(&self) -> u64 {
         self.stored.lock().last().copied().unwrap_or(0)
+    }
+
+    fn check(&self, position: u64) -> Result<(), ExportError> {
+        let from = self.refuse_from.load(Ordering::Relaxed);
+        if from > 0 && position >= from {
+            self.refused.lock().insert(position);
+            self.refuse_from.store(0, Ordering::Relaxed);
+        }
+        if self.refused.lock().contains(&position) {
+            return Err(ExportError::Record { position, reason: "a field is too long".to_owned() });
+        }
+        Ok(())
     }
 }
 
@@ -33,18 +48,25 @@ impl Exporter for ToTarget {
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
         self.taken.clear();
-        // Nothing that is acknowledged is missing.
-        assert!(self.target.last() >= acknowledged, "{} of {acknowledged}", self.target.last());
         self.last = self.target.last();
+        // Nothing that is acknowledged is missing, but what is parked.
+        let is_parked = self.target.refused.lock().contains(&acknowledged);
+        assert!(self.last >= acknowledged || is_parked, "{} of {acknowledged}", self.last);
         Ok(self.last)
     }
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
-        self.taken.extend(records.iter().map(|record| record.position));
+        for record in records {
+            self.target.check(record.position)?;
+            self.taken.push(record.position);
+        }
         Ok(())
     }
 
-    fn replay(&mut self, _: &Record) -> Result<(), ExportError> {
+    fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
+        self.target.check(record.position)?;
+        self.target.stored.lock().insert(record.position);
+        self.last = self.target.last();
         Ok(())
     }
 
@@ -197,5 +219,61 @@ async fn orders_to_exporters_hold_on_all_brokers_also_those_that_were_away() {
     cluster.node(away).switch_exporter("all".to_owned(), true, Some("shared".to_owned())).await.unwrap();
     assert_eq!(phases(&cluster), [Phase::Exporting; 3]);
     assert!(cluster.nodes.values().all(|node| disabled(node).is_empty()));
+    cluster.stop().await;
+}
+
+/// Positions of the parked records, as each broker lists them.
+fn parked(cluster: &Cluster) -> Vec<Vec<u64>> {
+    let of = |node: &Arc<Node>| {
+        let parked = node.exports().unwrap().parked("shared").unwrap();
+        assert_eq!(node.exports().unwrap().parked_count("shared"), parked.len() as u64);
+        assert!(parked.iter().all(|one| one.exporter == "shared" && one.reason == "a field is too long"));
+        parked.into_iter().map(|one| one.record.position).collect()
+    };
+    cluster.nodes.values().map(of).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parked_records_outlive_the_broker_that_parked_them_and_any_has_them_tried_again() {
+    let (target, all) = (Arc::<Target>::default(), Arc::<All>::default());
+    let (of_target, of_all) = (Arc::clone(&target), Arc::clone(&all));
+    let exporters = Box::new(move || factories(&of_target, &of_all));
+    let mut cluster = Cluster::start_with(Settings { exporters, ..Settings::default() }).await;
+    let everything = || all.0.lock().clone();
+    let first = cluster.leader().await;
+    deploy(&cluster.node(first)).await;
+
+    // One is parked by a broker that is then lost, and one by the next leader.
+    let refuse_one =
+        || target.refuse_from.store(all.0.lock().last().map_or(1, |last| last + 1), Ordering::Relaxed);
+    refuse_one();
+    created(&cluster.node(first)).await;
+    cluster.until("one is parked", |cluster| parked(cluster).iter().all(|one| one.len() == 1)).await;
+    drop(cluster.nodes.remove(&first));
+    cluster.directories.insert(first, tempfile::tempdir().unwrap());
+    let second = cluster.leader().await;
+    refuse_one();
+    created(&cluster.node(second)).await;
+    let refused = |target: &Target| target.refused.lock().iter().copied().collect::<Vec<u64>>();
+    cluster.until("another is refused", |_| refused(&target).len() == 2).await;
+    cluster.until("both are parked", |cluster| parked(cluster) == vec![refused(&target); 2]).await;
+    cluster.start_again(first).await;
+    cluster.until("the new replica has them", |cluster| parked(cluster) == vec![refused(&target); 3]).await;
+    let but_refused = || &everything() - &*target.refused.lock();
+    cluster.until("the others are stored", |_| *target.stored.lock() == but_refused()).await;
+
+    // A broker that does not lead has them tried again: first in vain, then one is taken, then the other.
+    let leader = cluster.leader().await;
+    let other = BROKERS.into_iter().find(|broker| *broker != leader).unwrap();
+    for expected in [(0, 2), (1, 1), (1, 0)] {
+        let replayed = cluster.node(other).replay_parked("shared").await.unwrap();
+        assert_eq!((replayed.replayed, replayed.refused), expected);
+        assert_eq!(replayed.reason.is_some(), expected.1 > 0);
+        cluster.until("all know", |cluster| parked(cluster) == vec![refused(&target); 3]).await;
+        target.refused.lock().pop_first();
+    }
+    cluster.until("the target has all", |_| *target.stored.lock() == everything()).await;
+    let unknown = cluster.node(other).replay_parked("none").await.unwrap_err();
+    assert!(unknown.to_string().contains("'none'"), "{unknown}");
     cluster.stop().await;
 }

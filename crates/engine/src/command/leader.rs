@@ -54,6 +54,7 @@ impl CommandContext<'_> {
             .into());
         }
         self.tables.exporters.delete(&exporter.0);
+        self.unpark_all(exporter)?;
         Ok(Response::Done)
     }
 

@@ -6,6 +6,7 @@ mod dispatch;
 pub(crate) mod gone;
 mod idempotent;
 mod leader;
+mod parking;
 mod set_aside;
 mod transaction;
 
@@ -69,6 +70,8 @@ impl CommandContext<'_> {
                 self.acknowledge_export(exporter, *position)?
             }
             Command::ForgetExporter { exporter } => self.forget_exporter(exporter)?,
+            Command::ParkRecord(park) => self.park_record(park)?,
+            Command::UnparkRecords { exporter, positions } => self.unpark_records(exporter, positions)?,
             Command::Unban { process_instance_key } => self.unban(*process_instance_key)?,
         };
         Ok(Some(response))

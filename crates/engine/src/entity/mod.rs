@@ -6,6 +6,7 @@ mod awaited;
 mod definition;
 mod element;
 mod idempotency;
+mod parking;
 pub(crate) mod tables;
 pub(crate) mod variable;
 
@@ -26,6 +27,7 @@ pub use element::{
     Phase,
 };
 pub use idempotency::{KeptAnswer, KeyedCommand, KeyedRequest, KeyedTotals};
+pub use parking::{ParkedRecord, ParkedTotals};
 pub use variable::{Chunk, Loop, LoopOutput, Variable, VariableKey};
 
 use crate::core::step::Step;
@@ -88,6 +90,9 @@ pub struct Meta {
     /// Commands with idempotency keys that are kept; `None` while there are none.
     #[n(15)]
     pub keyed: Option<KeyedTotals>,
+    /// Parked records that are kept; `None` while there are none.
+    #[n(16)]
+    pub parked: Option<ParkedTotals>,
 }
 minicbor_value!(Meta);
 

@@ -11,8 +11,8 @@ use crate::core::step::Step;
 use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
     Definition, ElementInstance, Incident, Instance, Job, KeyedCommand, KeyedRequest, Loop, LoopOutput,
-    Message, Meta, SignalSubscription, StartSubscription, StoredFile, StoredListener, StoredSettings,
-    Subscription, Timer, TimerTurns, VariableKey,
+    Message, Meta, ParkedRecord, SignalSubscription, StartSubscription, StoredFile, StoredListener,
+    StoredSettings, Subscription, Timer, TimerTurns, VariableKey,
 };
 use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
 use crate::identity::{Owned, Pair};
@@ -96,6 +96,8 @@ state::tables! {
         pub banned_steps: Table<(Key, u64), Step> = 33,
         /// Positions that exporters have acknowledged.
         pub exporters: Table<Text, u64> = 34,
+        /// Records that the targets of exporters refused: exporter, position.
+        pub parked_records: Table<(Text, u64), ParkedRecord> = 240,
         /// Definition of any kind by kind, tenant, ID and version. Versions that were deleted are not here.
         pub definition_by_id: Table<(u8, Tenant, Text, u32), Key> = 35,
         /// Definition of any kind by kind, tenant, ID, version tag and version.
@@ -193,6 +195,7 @@ pub const LASTING: &[&str] = &[
     "signal_starts",
     "condition_starts",
     "exporters",
+    "parked_records",
     "keyed_commands",
     "keyed_due",
     "batch_operations",

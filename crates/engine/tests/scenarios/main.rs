@@ -72,6 +72,7 @@ mod multi_instance;
 mod named_limits;
 mod operation_references;
 mod panics;
+mod parking;
 mod publications;
 mod queries;
 mod random_consistency;

@@ -95,7 +95,7 @@ fn constants_and_libraries_belong_to_a_version() {
         libraries()
     );
     expect![[r#"
-        version 4
+        version 5
         steps 100 due 100 children 32
         migration 20000 scan 64
         ended batches 100 items 200000 depth 1000

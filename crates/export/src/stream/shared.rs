@@ -6,6 +6,7 @@ use protocol::Record;
 
 use super::Stream;
 use crate::exporter::ExportError;
+use crate::parking::ParkedRecords;
 use crate::spill::SpillReader;
 
 /// Records after a position, as replicas give them to each other.
@@ -100,6 +101,26 @@ impl Stream {
     /// Position up to which an exporter that goes on after another one must ask other replicas for records.
     pub fn missing(&self, reader: usize, position: u64) -> Option<u64> {
         Some(self.lock().readers[reader].missing).filter(|missing| position < *missing)
+    }
+
+    /// Where the records of an exporter are parked. A replica that is alone has one place.
+    pub fn parked(&self, reader: usize) -> &dyn ParkedRecords {
+        match self.shared_parked.get() {
+            Some(shared) if self.lock().readers[reader].is_shared => &**shared,
+            _ => &self.own_parked,
+        }
+    }
+
+    /// Moves records of an exporter that an earlier release has parked on this replica to where all replicas have them.
+    pub fn share_parked(&self, reader: usize, id: &str) -> Result<(), ExportError> {
+        let own = self.own_parked.positions(id)?;
+        if own.is_empty() || self.shared_parked.get().is_none() || !self.lock().readers[reader].is_shared {
+            return Ok(());
+        }
+        for parked in self.own_parked.list(id)? {
+            self.parked(reader).park(parked)?;
+        }
+        self.own_parked.remove(id, &own)
     }
 
     /// Records after a position that are missing here.

@@ -37,6 +37,8 @@ impl CommandContext<'_> {
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
             | Command::ForgetExporter { .. }
+            | Command::ParkRecord(_)
+            | Command::UnparkRecords { .. }
             | Command::Unban { .. }
             | Command::Configure { .. }
             | Command::ActivateVersion { .. }

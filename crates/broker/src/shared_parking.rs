@@ -1,0 +1,201 @@
+//! Parked records of exporters whose target is that of all brokers. They stand in the state, so that they outlive the
+//! broker that parked them, and any broker lists them and has them tried again.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use engine::Engine;
+use engine::entity::ParkedRecord;
+use export::{ChangeError, ExportError, Hub, Parked, ParkedRecords, Replayed};
+use parking_lot::Mutex;
+use protocol::{Command, Name, PARKING_VERSION, ParkRecord};
+use serde::{Deserialize, Serialize};
+use state::StateError;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::node::Node;
+
+/// First byte of the request to try parked records again.
+pub(crate) const REPLAY: u8 = 25;
+
+/// Rows of one exporter that are read: more than there can be.
+const ROWS_MAX: usize = 10_000;
+/// Time for a command; then the exporter tries again.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time that parked records are tried again in, at the leader, and for its answer.
+const REPLAY_TIMEOUT: Duration = Duration::from_secs(30);
+const REPLAY_ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
+
+/// The parked records in the state of a partition.
+pub(crate) struct ParkedInState {
+    node: Weak<Node>,
+    /// Apart from the node, whose end must not be on the thread of an exporter.
+    engine: Weak<Mutex<Engine>>,
+    closing: CancellationToken,
+    runtime: Handle,
+}
+
+impl fmt::Debug for ParkedInState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ParkedInState")
+    }
+}
+
+impl ParkedInState {
+    /// Those of the partition of a broker. `closing` is cancelled when others reach the broker no more.
+    pub fn new(node: &Arc<Node>, closing: CancellationToken) -> Self {
+        let engine = Arc::downgrade(&node.engine);
+        Self { node: Arc::downgrade(node), engine, closing, runtime: Handle::current() }
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Engine) -> Result<T, StateError>) -> Result<T, ExportError> {
+        let engine = self.engine.upgrade().ok_or_else(|| failed("the broker stops"))?;
+        let found = read(&engine.lock());
+        found.map_err(failed)
+    }
+
+    /// Runs a command. Blocks until it is done or refused.
+    fn run(&self, command: Command) -> Result<(), ExportError> {
+        let node = Weak::clone(&self.node);
+        let run = self.runtime.spawn(async move {
+            let node = node.upgrade().ok_or("the broker stops")?;
+            let done = timeout(COMMAND_TIMEOUT, node.run_own(command)).await.map_err(|_| "no answer")?;
+            done.map(drop).map_err(|error| error.to_string())
+        });
+        let ended = self.runtime.block_on(self.closing.run_until_cancelled(run));
+        let done = ended.ok_or_else(|| failed("the broker stops"))?;
+        done.map_err(failed)?.map_err(failed)
+    }
+}
+
+fn failed(reason: impl fmt::Display) -> ExportError {
+    ExportError::Target(format!("the records that are parked for all brokers: {reason}"))
+}
+
+fn of(exporter: &str) -> std::ops::RangeInclusive<(Arc<str>, u64)> {
+    (Arc::from(exporter), 0)..=(Arc::from(exporter), u64::MAX)
+}
+
+impl ParkedRecords for ParkedInState {
+    fn positions(&self, exporter: &str) -> Result<BTreeSet<u64>, ExportError> {
+        self.read(|engine| {
+            if engine.parked().records == 0 {
+                return Ok(BTreeSet::new());
+            }
+            let keys = engine.tables().parked_records.keys(of(exporter), ROWS_MAX)?;
+            Ok(keys.into_iter().map(|(_, position)| position).collect())
+        })
+    }
+
+    fn count(&self, exporter: &str) -> u64 {
+        self.positions(exporter).map_or(0, |positions| positions.len() as u64)
+    }
+
+    fn list(&self, exporter: &str) -> Result<Vec<Parked>, ExportError> {
+        let rows = self.read(|engine| engine.tables().parked_records.scan(of(exporter), ROWS_MAX))?;
+        let parked = rows.into_iter().map(|((_, position), row)| {
+            let ParkedRecord { record, reason, parked_ms } = &*row;
+            let record: protocol::Record = minicbor::decode(record).map_err(failed)?;
+            assert_eq!(record.position, position, "a record is parked at its own position");
+            let (exporter, reason) = (exporter.to_owned(), reason.to_string());
+            Ok(Parked { exporter, reason, parked_ms: *parked_ms, record })
+        });
+        parked.collect()
+    }
+
+    fn park(&self, parked: Parked) -> Result<(), ExportError> {
+        let version = self.read(|engine| Ok(engine.active_version()))?;
+        if version < PARKING_VERSION {
+            return Err(failed(format!(
+                "version {version} of the engine is active, and they need version {PARKING_VERSION}"
+            )));
+        }
+        let record = minicbor::to_vec(&parked.record).expect("encoding to memory does not fail");
+        self.run(Command::ParkRecord(Box::new(ParkRecord {
+            exporter: Name::from(parked.exporter),
+            position: parked.record.position,
+            record,
+            reason: Name::from(parked.reason),
+            parked_ms: parked.parked_ms,
+        })))
+    }
+
+    fn remove(&self, exporter: &str, positions: &BTreeSet<u64>) -> Result<(), ExportError> {
+        let (exporter, positions) = (Name::from(exporter), positions.iter().copied().collect());
+        self.run(Command::UnparkRecords { exporter, positions })
+    }
+}
+
+/// The answer to a request to try parked records again.
+#[derive(Debug, Serialize, Deserialize)]
+enum ReplayAnswer {
+    Done { replayed: u64, refused: u64, reason: Option<String> },
+    Unknown,
+    Disabled,
+    Busy,
+    Failed(String),
+}
+
+impl ReplayAnswer {
+    fn of(done: Result<Replayed, ChangeError>) -> Self {
+        match done {
+            Ok(Replayed { replayed, refused, reason }) => Self::Done { replayed, refused, reason },
+            Err(ChangeError::Unknown(_)) => Self::Unknown,
+            Err(ChangeError::Disabled(_)) => Self::Disabled,
+            Err(ChangeError::Busy(_)) => Self::Busy,
+            Err(ChangeError::File(error)) => Self::Failed(error.to_string()),
+        }
+    }
+
+    fn into_result(self, id: &str) -> Result<Replayed, ChangeError> {
+        let id = || id.to_owned();
+        Err(match self {
+            Self::Done { replayed, refused, reason } => return Ok(Replayed { replayed, refused, reason }),
+            Self::Unknown => ChangeError::Unknown(id()),
+            Self::Disabled => ChangeError::Disabled(id()),
+            Self::Busy => ChangeError::Busy(id()),
+            Self::Failed(reason) => ChangeError::File(io::Error::other(reason)),
+        })
+    }
+}
+
+impl Node {
+    /// Has an exporter try its parked records again; one with a target of all brokers does it where the partition is
+    /// led.
+    pub async fn replay_parked(&self, id: &str) -> Result<Replayed, ChangeError> {
+        let Some(exports) = self.exports() else { return Err(ChangeError::Unknown(id.to_owned())) };
+        let is_shared = exports.status().exporters.iter().any(|one| one.id == id && one.is_shared);
+        let Some(router) = self.router.as_ref().filter(|_| is_shared && !self.leads()) else {
+            return replay_here(Arc::clone(exports), id).await;
+        };
+        let request = [&[REPLAY], id.as_bytes()].concat();
+        let answer = router.ask_leader(request.into(), REPLAY_ANSWER_TIMEOUT).await;
+        let answer = answer.map_err(|reason| ChangeError::File(io::Error::other(reason)))?;
+        let answer: ReplayAnswer = serde_json::from_slice(&answer).map_err(io::Error::other)?;
+        answer.into_result(id)
+    }
+}
+
+async fn replay_here(exports: Arc<Hub>, id: &str) -> Result<Replayed, ChangeError> {
+    let id = id.to_owned();
+    let done = tokio::task::spawn_blocking(move || exports.replay(&id, REPLAY_TIMEOUT)).await;
+    done.unwrap_or_else(|error| Err(ChangeError::File(io::Error::other(error))))
+}
+
+/// Answers another broker that was asked to have parked records tried again.
+pub(crate) async fn replay_for(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
+    request.advance(1);
+    let id = String::from_utf8(request.to_vec()).map_err(|error| error.to_string())?;
+    if !node.leads() {
+        return Err("this broker does not lead".to_owned());
+    }
+    let exports = node.exports().ok_or("this broker has no exporters")?;
+    let done = ReplayAnswer::of(replay_here(Arc::clone(exports), &id).await);
+    Ok(serde_json::to_vec(&done).expect("numbers and texts are JSON").into())
+}

@@ -1,0 +1,65 @@
+//! Records that the targets of exporters refuse, kept for all replicas. Rows and bytes are bounded: then further records
+//! are refused, and the exporter waits for its target, as if that were away.
+//!
+//! The constants belong to a version of the engine.
+
+use protocol::{Name, ParkRecord, Rejection, RejectionType, Response};
+
+use crate::core::context::CommandContext;
+use crate::core::failure::Failure;
+use crate::entity::{ParkedRecord, ParkedTotals};
+
+/// Records that are kept at the most, of all exporters.
+const RECORDS_MAX: u64 = 1000;
+/// Bytes of their rows at the most.
+const BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+impl CommandContext<'_> {
+    pub(super) fn park_record(&mut self, park: &ParkRecord) -> Result<Response, Failure> {
+        let at = (park.exporter.0.clone(), park.position);
+        if self.tables.parked_records.contains(&at)? {
+            return Ok(Response::Done);
+        }
+        let row = ParkedRecord {
+            record: park.record.clone(),
+            reason: park.reason.clone(),
+            parked_ms: park.parked_ms,
+        };
+        let ParkedTotals { records, bytes } = self.meta.parked.unwrap_or_default();
+        let totals = ParkedTotals { records: records + 1, bytes: bytes + row.bytes() };
+        if totals.records > RECORDS_MAX || totals.bytes > BYTES_MAX {
+            let reason = format!(
+                "Expected to park a record of {} bytes, but {records} records in {bytes} bytes are parked; at most \
+                 {RECORDS_MAX} records in {BYTES_MAX} bytes are",
+                row.bytes()
+            );
+            return Err(Rejection::new(RejectionType::ResourceExhausted, reason).into());
+        }
+        self.meta.parked = Some(totals);
+        self.tables.parked_records.put(at, row);
+        Ok(Response::Done)
+    }
+
+    /// Those that are not parked are passed over: a request that was sent twice does nothing the second time.
+    pub(super) fn unpark_records(&mut self, exporter: &Name, positions: &[u64]) -> Result<Response, Failure> {
+        for &position in positions {
+            let at = (exporter.0.clone(), position);
+            let Some(row) = self.tables.parked_records.get(&at)? else { continue };
+            let totals = self.meta.parked.expect("a parked record is counted");
+            let left = ParkedTotals { records: totals.records - 1, bytes: totals.bytes - row.bytes() };
+            assert!(left.records > 0 || left.bytes == 0, "no records have no bytes");
+            self.meta.parked = (left.records > 0).then_some(left);
+            self.tables.parked_records.delete(&at);
+        }
+        Ok(Response::Done)
+    }
+
+    /// Forgets all parked records of an exporter.
+    pub(super) fn unpark_all(&mut self, exporter: &Name) -> Result<(), Failure> {
+        let all = (exporter.0.clone(), 0)..=(exporter.0.clone(), u64::MAX);
+        let parked = self.tables.parked_records.keys(all, RECORDS_MAX as usize)?;
+        let positions: Vec<u64> = parked.into_iter().map(|(_, position)| position).collect();
+        self.unpark_records(exporter, &positions)?;
+        Ok(())
+    }
+}
