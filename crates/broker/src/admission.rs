@@ -15,12 +15,11 @@ use crate::identity::Identity;
 use crate::node::Node;
 use crate::opening::StartError;
 use crate::options::Options;
+use crate::peer_request::RequestKind;
 use crate::peers;
 use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 
-/// First byte of the request for a new number.
-pub(crate) const ADMIT: u8 = 9;
 /// Entries that a new replica may lack when it gets its vote.
 const LAG_MAX: u64 = 1_000;
 
@@ -52,7 +51,7 @@ pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), 
 pub(crate) async fn ask(others: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
     let others = others.iter().map(|(other, peer)| (*other, peer)).collect();
     let read = |mut answer: Bytes| answer.try_get_u64().map_err(|_| "an answer of another form".to_owned());
-    let (_, number) = peers::ask_in_turn(others, Bytes::from_static(&[ADMIT]), ASK_TIMEOUT, read).await?;
+    let (_, number) = peers::ask_in_turn(others, RequestKind::Admit.alone(), ASK_TIMEOUT, read).await?;
     Ok(ReplicaNumber::of(number))
 }
 

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep, timeout};
 use transport::Lane;
 
-use crate::cluster::{BOOTSTRAP, Links};
+use crate::cluster::Links;
+use crate::peer_request::RequestKind;
 use crate::replica_number::ReplicaNumber;
 use crate::{admission, data_directory, durable_file};
 
@@ -269,10 +270,7 @@ impl Vote {
 /// The stages of the others, or why they do not tell.
 async fn ask(links: &Links) -> Vec<(u32, Result<Stage, String>)> {
     let brokers = serde_json::to_vec(links.brokers()).expect("numbers and texts are JSON");
-    let mut message = BytesMut::with_capacity(1 + brokers.len());
-    message.put_u8(BOOTSTRAP);
-    message.put(&brokers[..]);
-    let message = message.freeze();
+    let message = RequestKind::Bootstrap.with(&brokers);
     let asked = links.brokers().keys().filter_map(|broker| {
         let peer = links.peers.peer(u64::from(*broker))?;
         let message = message.clone();

@@ -15,32 +15,23 @@ use transport::{
     TransportOptions, serve,
 };
 
-use crate::admission::{ADMIT, admit};
+use crate::admission::admit;
 use crate::bootstrap::Vote;
 use crate::cluster_clock::ClusterClock;
-use crate::cluster_exporting::{self, EXPORT_ORDER, ExportOrders};
-use crate::cluster_pause::{PAUSE, PauseOrder, obey};
+use crate::cluster_exporting::{self, ExportOrders};
+use crate::cluster_pause::{PauseOrder, obey};
 use crate::cluster_status::status;
-use crate::comparison::{self, COMPARE, DIGEST, HASH, HASH_DIFFERS, HASH_WANTED};
+use crate::comparison;
 use crate::flow_control::Class;
 use crate::identity::Identity;
-use crate::joining::BROKERS;
 use crate::node::{Node, class};
 use crate::options::PeerOptions;
-use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP, clear};
-use crate::shared_exports::{self, RECORDS, SHOWN, ShownQuestion, tell_shown};
-use crate::shared_parking::{REPLAY, replay_for};
-use crate::snapshot_transfer::SNAPSHOT_RECEIVED;
-use crate::store_copies::{STORE_COPY, StoreCopies, give};
-use crate::store_queries::{self, STORE_QUERY, STORE_SHOWN};
-
-/// First bytes of requests, beside those to groups.
-const ENTER: u8 = 2;
-const READ_INDEX: u8 = 3;
-pub(crate) const STATUS: u8 = 4;
-pub(crate) const BOOTSTRAP: u8 = 5;
-const STAND_FOR_ELECTION: u8 = 6;
-const HAND_OVER: u8 = 7;
+use crate::peer_request::RequestKind;
+use crate::peers::{ReplicaGroups, ReplicaPeers, clear};
+use crate::shared_exports::{self, ShownQuestion, tell_shown};
+use crate::shared_parking::replay_for;
+use crate::store_copies::{StoreCopies, give};
+use crate::store_queries;
 
 /// First bytes of the answer to an entry.
 const APPLIED: u8 = 0;
@@ -226,10 +217,7 @@ impl Links {
     /// Hands an entry to the leader.
     pub async fn enter(&self, leader: u64, batch: &[u8]) -> Fate {
         let Some(peer) = self.peers.peer(leader) else { return Fate::NotAppended };
-        let mut message = BytesMut::with_capacity(1 + batch.len());
-        message.put_u8(ENTER);
-        message.put(batch);
-        match peer.call(Lane::Requests, message.freeze()).await {
+        match peer.call(Lane::Requests, RequestKind::Enter.with(batch)).await {
             Ok(mut answer) => match (answer.try_get_u8(), answer) {
                 (Ok(APPLIED), _) => Fate::Applied,
                 (Ok(FULL), reason) => Fate::Full(String::from_utf8_lossy(&reason).into_owned()),
@@ -245,26 +233,23 @@ impl Links {
     /// The log index that a read must have applied.
     pub async fn read_index(&self, leader: u64) -> Result<u64, String> {
         let peer = self.peers.peer(leader).ok_or("the leader has no address")?;
-        let answer = peer.call(Lane::Requests, Bytes::from_static(&[READ_INDEX])).await;
+        let answer = peer.call(Lane::Requests, RequestKind::ReadIndex.alone()).await;
         answer.map_err(|error| error.to_string())?.try_get_u64().map_err(|error| error.to_string())
     }
 
     /// Lets a follower ask for the votes of all.
     pub async fn stand_for_election(&self, follower: u64) -> Result<(), String> {
         let peer = self.peers.peer(follower).ok_or("the follower has no address")?;
-        let answer = peer.call(Lane::Requests, Bytes::from_static(&[STAND_FOR_ELECTION])).await;
+        let answer = peer.call(Lane::Requests, RequestKind::StandForElection.alone()).await;
         answer.map(drop).map_err(|error| error.to_string())
     }
 
     /// Has the leader hand over, to a broker or to any.
     pub async fn hand_over(&self, leader: u64, to: Option<u32>) -> Result<u32, String> {
         let peer = self.peers.peer(leader).ok_or("the leader has no address")?;
-        let mut message = BytesMut::new();
-        message.put_u8(HAND_OVER);
-        if let Some(to) = to {
-            message.put_u32(to);
-        }
-        let answer = peer.call(Lane::Requests, message.freeze()).await;
+        let to = to.map(u32::to_be_bytes);
+        let message = RequestKind::HandOver.with(to.as_ref().map_or(&[], |to| &to[..]));
+        let answer = peer.call(Lane::Requests, message).await;
         answer.map_err(|error| error.to_string())?.try_get_u32().map_err(|error| error.to_string())
     }
 }
@@ -282,86 +267,64 @@ impl BrokerService {
     fn node(&self) -> Result<Arc<Node>, String> {
         self.node.get().and_then(Weak::upgrade).ok_or_else(|| "the broker starts or stops".to_owned())
     }
+
+    /// The reply of a broker that is at work.
+    fn at_node<F>(&self, reply: impl FnOnce(Arc<Node>) -> F) -> Reply
+    where
+        F: Future<Output = Result<Bytes, String>> + Send + 'static,
+    {
+        match self.node() {
+            Ok(node) => Box::pin(reply(node)),
+            Err(reason) => at_once(Err(reason)),
+        }
+    }
+}
+
+fn at_once(reply: Result<Bytes, String>) -> Reply {
+    Box::pin(std::future::ready(reply))
 }
 
 impl PeerService for BrokerService {
-    fn call(&self, from: &BrokerIdentity, lane: Lane, mut request: Bytes) -> Reply {
-        match request.first() {
-            Some(&(TO_GROUP | SNAPSHOT_RECEIVED)) => self.groups.call(from, lane, request),
-            Some(&ENTER) => {
-                let node = self.node();
-                request.advance(1);
-                Box::pin(async move { enter(&*node?, &request).await })
-            }
-            Some(&READ_INDEX) => {
-                let node = self.node();
-                Box::pin(async move {
-                    let index = node?.read_index_here().await.map_err(|error| error.to_string())?;
-                    Ok(Bytes::copy_from_slice(&index.to_be_bytes()))
-                })
-            }
-            Some(&STAND_FOR_ELECTION) => {
-                let node = self.node();
-                Box::pin(async move { stand_for_election(&*node?).await })
-            }
-            Some(&HAND_OVER) => {
-                let node = self.node();
-                request.advance(1);
-                Box::pin(async move { hand_over(&*node?, request).await })
-            }
-            Some(&ADMIT) => {
-                let (node, broker) = (self.node(), from.broker);
-                Box::pin(async move { admit(&*node?, broker).await })
-            }
-            Some(&RECORDS) => {
-                let node = self.node();
-                request.advance(1);
-                Box::pin(async move { shared_exports::give(&*node?, request).await })
-            }
-            Some(&SHOWN) => {
-                let node = self.node();
-                request.advance(1);
-                Box::pin(async move { tell_shown(&*node?, request).await })
-            }
-            Some(&REPLAY) => {
-                let node = self.node();
-                Box::pin(async move { replay_for(&*node?, request).await })
-            }
-            Some(&(STORE_QUERY | STORE_SHOWN)) => {
-                let node = self.node();
-                Box::pin(async move { store_queries::answer(&*node?, request).await })
-            }
-            Some(&(COMPARE | HASH_WANTED | HASH | HASH_DIFFERS | DIGEST)) => {
-                let node = self.node();
-                Box::pin(async move { comparison::answer(&*node?, request).await })
-            }
-            Some(&BROKERS) => {
+    fn call(&self, from: &BrokerIdentity, lane: Lane, request: Bytes) -> Reply {
+        use RequestKind as Kind;
+        let Some(kind) = Kind::of(&request) else {
+            return at_once(Err("a request of another kind".to_owned()));
+        };
+        let (from, rest) = (from, request.slice(1..));
+        let broker = from.broker;
+        match kind {
+            Kind::ToGroup | Kind::SnapshotReceived => self.groups.call(from, lane, request),
+            Kind::Brokers => {
                 let brokers = serde_json::to_vec(&self.brokers).map(Bytes::from);
-                Box::pin(std::future::ready(brokers.map_err(|error| error.to_string())))
+                at_once(brokers.map_err(|error| error.to_string()))
             }
-            Some(&EXPORT_ORDER) => {
-                let node = self.node();
-                request.advance(1);
-                Box::pin(async move { cluster_exporting::obey(&*node?, &request).await })
+            Kind::Bootstrap => at_once(self.vote.answer(&self.brokers, &rest)),
+            Kind::Status => at_once(self.node().and_then(|node| status(&node))),
+            Kind::Enter => self.at_node(|node| async move { enter(&node, &rest).await }),
+            Kind::ReadIndex => self.at_node(|node| async move { read_index(&node).await }),
+            Kind::StandForElection => self.at_node(|node| async move { stand_for_election(&node).await }),
+            Kind::HandOver => self.at_node(|node| async move { hand_over(&node, rest).await }),
+            Kind::Admit => self.at_node(move |node| async move { admit(&node, broker).await }),
+            Kind::Records => self.at_node(|node| async move { shared_exports::give(&node, rest).await }),
+            Kind::Shown => self.at_node(|node| async move { tell_shown(&node, rest).await }),
+            Kind::ReplayParked => self.at_node(|node| async move { replay_for(&node, rest).await }),
+            Kind::StoreQuery | Kind::StoreShown => {
+                self.at_node(move |node| async move { store_queries::answer(&node, kind, rest).await })
             }
-            Some(&PAUSE) => {
-                let node = self.node();
-                request.advance(1);
-                Box::pin(async move { obey(&*node?, &request).await })
+            Kind::Compare | Kind::HashWanted | Kind::Hash | Kind::HashDiffers | Kind::Digest => {
+                self.at_node(move |node| async move { comparison::answer(&node, kind, rest).await })
             }
-            Some(&STORE_COPY) => {
-                let (node, to) = (self.node(), from.broker);
-                request.advance(1);
-                Box::pin(async move { give(&*node?, to, request).await })
+            Kind::ExportOrder => {
+                self.at_node(|node| async move { cluster_exporting::obey(&node, &rest).await })
             }
-            Some(&BOOTSTRAP) => Box::pin(std::future::ready(self.vote.answer(&self.brokers, &request[1..]))),
-            Some(&STATUS) => Box::pin(std::future::ready(self.node().and_then(|node| status(&node)))),
-            _ => Box::pin(std::future::ready(Err("a request of another kind".to_owned()))),
+            Kind::Pause => self.at_node(|node| async move { obey(&node, &rest).await }),
+            Kind::StoreCopy => self.at_node(move |node| async move { give(&node, broker, rest).await }),
+            Kind::Snapshot => at_once(Err("a snapshot comes in parts".to_owned())),
         }
     }
 
     fn upload(&self, from: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
-        if head.first() == Some(&STORE_COPY) {
+        if RequestKind::of(&head) == Some(RequestKind::StoreCopy) {
             let copies = Arc::clone(&self.copies);
             return Box::pin(async move { copies.receive(parts).await });
         }
@@ -388,6 +351,11 @@ async fn enter(node: &Node, batch: &[u8]) -> Result<Bytes, String> {
         }
         Err(error) => Ok(said(OPEN, error.to_string().as_bytes())),
     }
+}
+
+async fn read_index(node: &Node) -> Result<Bytes, String> {
+    let index = node.read_index_here().await.map_err(|error| error.to_string())?;
+    Ok(Bytes::copy_from_slice(&index.to_be_bytes()))
 }
 
 /// Asks for the votes of all, unless this broker's clock is ahead.

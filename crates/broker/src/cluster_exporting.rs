@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use export::{ChangeError, Hub, Phase};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,8 @@ use transport::Lane;
 use crate::cluster::Links;
 use crate::durable_file;
 use crate::node::Node;
+use crate::peer_request::RequestKind;
 
-/// First byte of an order.
-pub(crate) const EXPORT_ORDER: u8 = 17;
 /// Time for another broker to obey.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -191,10 +190,8 @@ async fn blocking<T: Send + 'static>(
 impl Links {
     /// Sends an order to all others. One that is away learns of it later.
     async fn order_exports(&self, order: &ExportOrder) {
-        let mut message = BytesMut::new();
-        message.put_u8(EXPORT_ORDER);
-        message.put(&serde_json::to_vec(order).expect("numbers and texts are JSON")[..]);
-        let message = message.freeze();
+        let order = serde_json::to_vec(order).expect("numbers and texts are JSON");
+        let message = RequestKind::ExportOrder.with(&order);
         let sent = self.peers.all().iter().map(|(broker, peer)| {
             let message = message.clone();
             async move {

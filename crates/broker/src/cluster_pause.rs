@@ -8,16 +8,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use broker_api::SubmitError;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
+use crate::peer_request::RequestKind;
 
-/// First byte of an order.
-pub(crate) const PAUSE: u8 = 22;
 /// Time for another broker to obey: it applies what came before.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Orders of others that came at the same time are outdone so often.
@@ -78,10 +77,7 @@ impl Node {
 impl Links {
     /// Sends an order to all others, and brings the orders that are in force there.
     async fn order_pause(&self, order: PauseOrder) -> BTreeMap<u32, Option<PauseOrder>> {
-        let mut message = BytesMut::new();
-        message.put_u8(PAUSE);
-        message.put(&encode(order)[..]);
-        let message = message.freeze();
+        let message = RequestKind::Pause.with(&encode(order));
         let asked = self.brokers().keys().filter_map(|broker| {
             let (broker, peer) = (*broker, self.peers.peer(u64::from(*broker))?);
             let message = message.clone();

@@ -11,11 +11,12 @@ use tokio_util::sync::CancellationToken;
 use transport::Lane;
 
 use crate::admission;
-use crate::cluster::{Links, STATUS};
+use crate::cluster::Links;
 use crate::cluster_clock::ClockSample;
 use crate::cluster_exporting::ExportOrder;
 use crate::cluster_pause::PauseOrder;
 use crate::node::Node;
+use crate::peer_request::RequestKind;
 
 /// How often other brokers are asked how they are.
 const STATUS_INTERVAL: Duration = Duration::from_secs(1);
@@ -90,7 +91,7 @@ impl Links {
     async fn ask_status(&self, number: u32) -> Option<Told> {
         let peer = self.peers.peer(u64::from(number))?;
         let began = Instant::now();
-        let asked = peer.call(Lane::Requests, Bytes::from_static(&[STATUS]));
+        let asked = peer.call(Lane::Requests, RequestKind::Status.alone());
         let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
         let answer_time = began.elapsed();
         let Status { host, port, leader, healthy, pause, exporting, clock_ms } =

@@ -19,18 +19,9 @@ use crate::bootstrap::give_up_or_say;
 use crate::cluster::Links;
 use crate::divergence::{Digests, Verdict};
 use crate::node::Node;
-use crate::peers::{ask, request_about};
+use crate::peer_request::RequestKind;
+use crate::peers::ask;
 use crate::route::Router;
-
-/// First byte of a request for a comparison, for the leader.
-pub(crate) const COMPARE: u8 = 12;
-/// First bytes of the requests of the leader: a hash is wanted; it is asked for; it is another one.
-pub(crate) const HASH_WANTED: u8 = 13;
-pub(crate) const HASH: u8 = 14;
-pub(crate) const HASH_DIFFERS: u8 = 15;
-
-/// First byte of the question for a digest.
-pub(crate) const DIGEST: u8 = 16;
 
 /// How long others are asked for a digest that they may not have yet.
 const DIGEST_TIME: Duration = Duration::from_secs(3);
@@ -153,7 +144,7 @@ impl Node {
             Role::Leader { .. } => self.compare_here(router).await,
             Role::Follower { leader: Some(leader), .. } => {
                 let peer = router.links.peers.peer(leader).ok_or("the leader has no address")?;
-                let answer = peer.call(Lane::Requests, Bytes::from_static(&[COMPARE])).await;
+                let answer = peer.call(Lane::Requests, RequestKind::Compare.alone()).await;
                 decode(answer.map_err(|error| error.to_string())?)
             }
             Role::Follower { leader: None, .. } | Role::Unavailable => {
@@ -164,12 +155,12 @@ impl Node {
 
     async fn compare_here(&self, router: &Router) -> Result<Comparison, String> {
         let number = self.shared.entered.next();
-        let request = |kind: u8| request_about(kind, number, &[]);
+        let request = |kind: RequestKind| kind.about(number, &[]);
         let own = self.options().node_id;
         self.shared.wanted_hash.want(number);
         let mut hashes = BTreeMap::new();
         for (broker, peer) in router.links.peers.all() {
-            if let Err(reason) = ask(peer, request(HASH_WANTED), ORDER_TIME).await {
+            if let Err(reason) = ask(peer, request(RequestKind::HashWanted), ORDER_TIME).await {
                 hashes.insert(*broker as u32, Err(reason));
             }
         }
@@ -177,7 +168,7 @@ impl Node {
         let asked =
             router.links.peers.all().iter().filter(|(broker, _)| !hashes.contains_key(&(**broker as u32)));
         let answers = asked.map(|(broker, peer)| {
-            let request = request(HASH);
+            let request = request(RequestKind::Hash);
             async move {
                 let hash = ask(peer, request, HASH_TIME).await.and_then(read_hash);
                 (*broker as u32, hash)
@@ -197,7 +188,7 @@ impl Node {
                 self.differs();
             } else if let Some(peer) = router.links.peers.peer(u64::from(*broker)) {
                 // A broker that is away compares digests when it is back.
-                let _ = ask(peer, Bytes::from_static(&[HASH_DIFFERS]), ORDER_TIME).await;
+                let _ = ask(peer, RequestKind::HashDiffers.alone(), ORDER_TIME).await;
             }
         }
         Ok(compared)
@@ -256,7 +247,7 @@ pub(crate) fn judge_with(digests: &Digests, links: &Arc<Links>) {
 }
 
 async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
-    let request = request_about(DIGEST, index, &[]);
+    let request = RequestKind::Digest.about(index, &[]);
     let asked = links.peers.all().iter().map(|(broker, peer)| {
         let request = request.clone();
         async move { Some((*broker, ask(peer, request, DIGEST_TIME).await.ok()?.try_get_u64().ok()?)) }
@@ -269,7 +260,7 @@ async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
         for (broker, _) in told.iter().filter(|(_, digest)| *digest == of_leader) {
             if let Some(peer) = links.peers.peer(*broker) {
                 // One that is away compares again when it is back.
-                let _ = ask(peer, Bytes::from_static(&[HASH_DIFFERS]), DIGEST_TIME).await;
+                let _ = ask(peer, RequestKind::HashDiffers.alone(), DIGEST_TIME).await;
             }
         }
     }
@@ -291,23 +282,22 @@ async fn digest(node: &Node, index: u64) -> Result<Bytes, String> {
 }
 
 /// Answers a request about hashes.
-pub(crate) async fn answer(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
-    let kind = request.try_get_u8().map_err(|error| error.to_string())?;
+pub(crate) async fn answer(node: &Node, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
     match kind {
-        COMPARE => {
+        RequestKind::Compare => {
             let router = node.router.as_ref().ok_or("this broker is alone")?;
             Ok(encode(&node.compare_here(router).await?))
         }
-        DIGEST => {
+        RequestKind::Digest => {
             let index = request.try_get_u64().map_err(|error| error.to_string())?;
             digest(node, index).await
         }
-        HASH_WANTED => {
+        RequestKind::HashWanted => {
             let number = request.try_get_u64().map_err(|error| error.to_string())?;
             node.shared.wanted_hash.want(number);
             Ok(Bytes::new())
         }
-        HASH => {
+        RequestKind::Hash => {
             let number = request.try_get_u64().map_err(|error| error.to_string())?;
             // The entry is committed: it comes here.
             let router = node.router.as_ref().ok_or("this broker is alone")?;
@@ -318,10 +308,11 @@ pub(crate) async fn answer(node: &Node, mut request: Bytes) -> Result<Bytes, Str
             answer.put_u64(hash);
             Ok(answer.freeze())
         }
-        _ => {
+        RequestKind::HashDiffers => {
             node.differs();
             Ok(Bytes::new())
         }
+        _ => unreachable!("a request of kind {kind:?} is none about hashes"),
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::time::{Instant, sleep};
 use transport::{ANY_BROKER, Network, Peer};
 
@@ -15,10 +14,9 @@ use crate::durable_file;
 use crate::identity::Identity;
 use crate::opening::StartError;
 use crate::options::Options;
+use crate::peer_request::RequestKind;
 use crate::peers::ask;
 
-/// First byte of the question for the brokers of the cluster.
-pub(crate) const BROKERS: u8 = 18;
 /// How often seeds are asked, how long one may take, and how often the log tells that none answers.
 const ASK_INTERVAL: Duration = Duration::from_millis(500);
 const ASK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -56,7 +54,7 @@ pub async fn find_brokers(
         for seed in seeds {
             for address in addresses(seed, transport.certificates.is_some()).await {
                 let peer = Peer::new(identity.clone(), ANY_BROKER, address.clone(), transport.clone());
-                let answer = ask(&peer, Bytes::from_static(&[BROKERS]), ASK_TIMEOUT).await;
+                let answer = ask(&peer, RequestKind::Brokers.alone(), ASK_TIMEOUT).await;
                 let told = answer.and_then(|answer| {
                     serde_json::from_slice(&answer).map_err(|error: serde_json::Error| error.to_string())
                 });

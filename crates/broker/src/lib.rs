@@ -40,6 +40,7 @@ mod numbers;
 mod opening;
 mod options;
 mod pause;
+mod peer_request;
 mod peers;
 mod proposer;
 mod reads;

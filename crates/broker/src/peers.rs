@@ -16,11 +16,10 @@ use tokio::time::timeout;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
 
 use crate::metric_definitions::{SnapshotEvent, snapshot_event};
+use crate::peer_request::RequestKind;
 use crate::replica_number::ReplicaNumber;
-use crate::snapshot_transfer::{BYTES_PER_SECOND, SNAPSHOT_RECEIVED, SnapshotReceiver, SnapshotSender};
+use crate::snapshot_transfer::{BYTES_PER_SECOND, SnapshotReceiver, SnapshotSender};
 
-/// First byte of a request to a group; other kinds of requests will have others.
-pub(crate) const TO_GROUP: u8 = 1;
 /// Bytes before the request: the kind, the group, and the replica that is meant.
 const TO_GROUP_BYTES: usize = 1 + 8 + 8;
 /// First bytes of an answer: the response, or the reason why the group has stopped.
@@ -70,7 +69,7 @@ impl ReplicaPeers {
         let answer = match snapshot {
             None => {
                 let mut message = BytesMut::with_capacity(TO_GROUP_BYTES + head.len());
-                message.put_u8(TO_GROUP);
+                message.put_u8(RequestKind::ToGroup as u8);
                 message.put_u64(group);
                 message.put_u64(node);
                 message.put(head);
@@ -119,9 +118,10 @@ impl ReplicaGroups {
 
     /// The group of a request, and the rest of it.
     fn find(&self, mut request: Bytes) -> Result<(Group, Bytes), String> {
-        if request.len() < TO_GROUP_BYTES || request.get_u8() != TO_GROUP {
+        if request.len() < TO_GROUP_BYTES || RequestKind::of(&request) != Some(RequestKind::ToGroup) {
             return Err("a request of unknown kind".to_owned());
         }
+        request.advance(1);
         let (number, replica) = (request.get_u64(), request.get_u64());
         Ok((self.group(number, replica)?, request))
     }
@@ -149,15 +149,6 @@ impl ReplicaGroups {
         let answered = answer(&group, request.map_err(|error| error.to_string())?).await;
         answered.inspect_err(|_| snapshot_event(SnapshotEvent::Refused))
     }
-}
-
-/// A request of a kind about a number, and what else it says.
-pub(crate) fn request_about(kind: u8, number: u64, rest: &[u8]) -> Bytes {
-    let mut request = BytesMut::with_capacity(1 + 8 + rest.len());
-    request.put_u8(kind);
-    request.put_u64(number);
-    request.put(rest);
-    request.freeze()
 }
 
 /// Asks brokers in turn until one gives an answer that can be read; tells which. An error has the reasons of all.
@@ -211,7 +202,7 @@ async fn answer(group: &Group, request: PeerRequest) -> Result<Bytes, String> {
 
 impl PeerService for ReplicaGroups {
     fn call(&self, from: &BrokerIdentity, _: Lane, request: Bytes) -> Reply {
-        if request.first() == Some(&SNAPSHOT_RECEIVED) {
+        if RequestKind::of(&request) == Some(RequestKind::SnapshotReceived) {
             return Box::pin(std::future::ready(self.snapshots.received(from, request)));
         }
         Box::pin(self.clone().answer(request))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use export::{Hub, RecordsAfter};
 use protocol::{Command, FIRST_PARTITION, Name};
 use state::StateError;
@@ -17,13 +17,8 @@ use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::request_about;
+use crate::peer_request::RequestKind;
 use crate::route::Router;
-
-/// First byte of a request for records.
-pub(crate) const RECORDS: u8 = 10;
-/// First byte of the question how far the target shows records.
-pub(crate) const SHOWN: u8 = 11;
 
 /// How often positions that have changed are replicated, and taken over from the state.
 const ACKNOWLEDGE_INTERVAL: Duration = Duration::from_secs(1);
@@ -107,11 +102,7 @@ pub(crate) fn fetch_with(exports: &Hub, links: &Arc<Links>) {
 }
 
 async fn fetch(links: &Links, after: u64, upto: u64) -> Result<RecordsAfter, String> {
-    let mut request = BytesMut::with_capacity(17);
-    request.put_u8(RECORDS);
-    request.put_u64(after);
-    request.put_u64(upto);
-    let request = request.freeze();
+    let request = RequestKind::Records.about(after, &upto.to_be_bytes());
     let mut reasons = Vec::new();
     for (broker, peer) in links.peers.all() {
         let answer = timeout(ANSWER_TIMEOUT, peer.call(Lane::Bulk, request.clone())).await;
@@ -207,7 +198,7 @@ pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
 }
 
 async fn ask_leader(router: &Router, exporter: &str, position: u64) -> Result<u64, String> {
-    let request = request_about(SHOWN, position, exporter.as_bytes());
+    let request = RequestKind::Shown.about(position, exporter.as_bytes());
     let mut answer = router.ask_leader(request, ANSWER_TIMEOUT).await?;
     answer.try_get_u64().map_err(|error| error.to_string())
 }

@@ -20,12 +20,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use transport::{BrokerIdentity, CallError, Lane, Parts, Peer, Pieces};
 
 use crate::metric_definitions::{SnapshotEvent, snapshot_event, snapshot_to_send};
-use crate::peers::request_about;
-
-/// First byte of an upload of a snapshot.
-pub(crate) const SNAPSHOT: u8 = 20;
-/// First byte of the question how much of it has arrived.
-pub(crate) const SNAPSHOT_RECEIVED: u8 = 21;
+use crate::peer_request::RequestKind;
 
 /// Bytes per second of a snapshot by default.
 pub(crate) const BYTES_PER_SECOND: u64 = 64 << 20;
@@ -56,7 +51,7 @@ impl Announced {
 
     fn message(self, head: &Bytes) -> Bytes {
         let mut message = BytesMut::with_capacity(Self::BYTES + head.len());
-        message.put_u8(SNAPSHOT);
+        message.put_u8(RequestKind::Snapshot as u8);
         for number in [self.group, self.replica, self.transfer, self.offset, self.total] {
             message.put_u64(number);
         }
@@ -66,9 +61,10 @@ impl Announced {
 
     /// The part of a message, and the head of the request that it belongs to.
     fn read(mut message: Bytes) -> Result<(Self, Bytes), String> {
-        if message.len() < Self::BYTES || message.get_u8() != SNAPSHOT {
+        if message.len() < Self::BYTES || RequestKind::of(&message) != Some(RequestKind::Snapshot) {
             return Err("a snapshot of unknown kind".to_owned());
         }
+        message.advance(1);
         let [group, replica, transfer, offset, total] = [(); 5].map(|()| message.get_u64());
         Ok((Self { group, replica, transfer, offset, total }, message))
     }
@@ -173,7 +169,7 @@ impl SnapshotSender {
 
 /// Bytes of a snapshot that have arrived, once the connection is there again; none if it must be begun anew.
 async fn received(peer: &Peer, announced: Announced) -> Option<u64> {
-    let message = request_about(SNAPSHOT_RECEIVED, announced.transfer, &[]);
+    let message = RequestKind::SnapshotReceived.about(announced.transfer, &[]);
     let deadline = Instant::now() + RESUME_PATIENCE;
     while Instant::now() < deadline {
         let asked = timeout(RESUME_ANSWER, peer.call(Lane::Requests, message.clone())).await;

@@ -16,14 +16,12 @@ use transport::{Lane, Parts};
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::{ReplicaPeers, request_about, write_parts};
+use crate::peer_request::RequestKind;
+use crate::peers::{ReplicaPeers, write_parts};
 
 /// Time that another broker waits for the store to have what it asks for.
 const FLUSH_TIME: Duration = Duration::from_secs(5);
 const FLUSH_LOOK: Duration = Duration::from_millis(50);
-
-/// First byte of the request for a copy, and of the copy.
-pub(crate) const STORE_COPY: u8 = 8;
 
 /// Copies of this broker that are under way, to it and from it.
 pub(crate) struct StoreCopies {
@@ -61,7 +59,7 @@ impl StoreCopies {
 
     /// Obtains a copy that goes up to a position, from whichever of the others has one.
     async fn fetch(&self, peers: &ReplicaPeers, others: &[u64], at_least: u64) -> Result<PathBuf, String> {
-        let request = request_about(STORE_COPY, at_least, &[]);
+        let request = RequestKind::StoreCopy.about(at_least, &[]);
         let mut reasons = Vec::new();
         for other in others {
             let Some(peer) = peers.peer(*other) else { continue };
@@ -170,6 +168,6 @@ pub(crate) async fn give(node: &Node, to: u32, mut request: Bytes) -> Result<Byt
     let file = file.await.map_err(|error| error.to_string())??;
     let peer = links.peers.peer(u64::from(to)).ok_or("the broker has no address")?;
     tracing::info!(broker = to, "a copy of the store is sent to another broker");
-    let sent = peer.upload(Bytes::from_static(&[STORE_COPY]), transport::pieces(file)).await;
+    let sent = peer.upload(RequestKind::StoreCopy.alone(), transport::pieces(file)).await;
     sent.map_err(|error| error.to_string())
 }

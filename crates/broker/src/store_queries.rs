@@ -18,14 +18,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::cluster::Links;
 use crate::node::Node;
-use crate::peers::{ask, ask_in_turn, request_about};
+use crate::peer_request::RequestKind;
+use crate::peers::{ask, ask_in_turn};
 use crate::shared_exports::look_elsewhere;
 use crate::store_copies::needed;
-
-/// First byte of a question to the store.
-pub(crate) const STORE_QUERY: u8 = 23;
-/// First byte of the question how far the store shows records.
-pub(crate) const STORE_SHOWN: u8 = 24;
 
 /// How often a broker looks how far its copy is, and how long when another one wants to know.
 const LOOK: Duration = Duration::from_millis(5);
@@ -92,7 +88,7 @@ impl StoreQueries {
 
     /// Has a broker answer whose copy shows everything up to a position. An error is why none does.
     pub async fn ask(&self, at_least: u64, question: &[u8]) -> Result<Vec<u8>, String> {
-        let request = request_about(STORE_QUERY, at_least, question);
+        let request = RequestKind::StoreQuery.about(at_least, question);
         let links = self.links.read().upgrade().ok_or("the broker starts or stops")?;
         let (mut others, latest) = (links.other_numbers(), self.latest.load(Ordering::Relaxed));
         // False comes first.
@@ -107,7 +103,7 @@ impl StoreQueries {
     /// so that one that is behind or does not answer keeps nobody waiting.
     async fn ask_shown(&self, position: u64) -> Result<u64, String> {
         let links = self.links.read().upgrade().ok_or("the broker starts or stops")?;
-        let request = request_about(STORE_SHOWN, position, &[]);
+        let request = RequestKind::StoreShown.about(position, &[]);
         let asked = links.peers.all().iter().map(|(broker, peer)| {
             let request = request.clone();
             async move {
@@ -196,14 +192,13 @@ pub(crate) fn look_for(node: &Node, position: u64) {
 }
 
 /// Answers another broker.
-pub(crate) async fn answer(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
-    let kind = request.try_get_u8().map_err(|error| error.to_string())?;
+pub(crate) async fn answer(node: &Node, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
     let position = request.try_get_u64().map_err(|error| error.to_string())?;
     let queries = node.options().store.clone().ok_or("it has no copy of the store")?;
     match kind {
-        STORE_SHOWN => tell_shown(node, &queries, position).await,
-        STORE_QUERY => answer_question(node, &queries, position, request).await,
-        _ => unreachable!("a request of kind {kind} is none to the store"),
+        RequestKind::StoreShown => tell_shown(node, &queries, position).await,
+        RequestKind::StoreQuery => answer_question(node, &queries, position, request).await,
+        _ => unreachable!("a request of kind {kind:?} is none to the store"),
     }
 }
 

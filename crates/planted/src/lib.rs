@@ -42,11 +42,13 @@ pub enum Bug {
     Diverges,
     /// Records are skipped when an exporter starts again.
     SkippedRecords,
+    /// A record that a target refuses is passed over before it is parked.
+    ForgottenParking,
 }
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::EarlyAcknowledgement,
         Self::SkippedSync,
         Self::ForgottenVote,
@@ -65,6 +67,7 @@ impl Bug {
         Self::TimeGoesBack,
         Self::Diverges,
         Self::SkippedRecords,
+        Self::ForgottenParking,
     ];
 }
 

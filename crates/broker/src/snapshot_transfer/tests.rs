@@ -9,6 +9,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use transport::{PeerService, Reply, Served, TransportOptions, serve};
 
 use super::*;
+use crate::peer_request::RequestKind;
 use crate::peers::ReplicaGroups;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -197,9 +198,9 @@ async fn snapshots_that_are_not_as_announced_are_refused() {
         let refused = send(announced, bytes).await.unwrap_err();
         assert!(refused.contains(reason), "{refused}");
     }
-    let garbage = peer.upload(Bytes::from_static(&[SNAPSHOT, 1]), transport::pieces(std::io::empty())).await;
+    let garbage = peer.upload(RequestKind::Snapshot.with(&[1]), transport::pieces(std::io::empty())).await;
     assert_eq!(garbage, Err(CallError::Failed("a snapshot of unknown kind".to_owned())));
-    let asked = peer.call(Lane::Requests, Bytes::from_static(&[SNAPSHOT_RECEIVED])).await;
+    let asked = peer.call(Lane::Requests, RequestKind::SnapshotReceived.alone()).await;
     assert!(matches!(asked, Err(CallError::Failed(_))), "{asked:?}");
     assert_eq!(fixture.left_over(), 0);
 }
