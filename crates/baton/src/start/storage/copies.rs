@@ -123,7 +123,7 @@ fn set_aside(path: &Path, copies: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks the copy of this broker if it shows what has been shown here; else that of another one.
+/// Asks the copy of this broker if it shows what has been shown here and can be read; else that of another one.
 struct Nearest {
     own: Option<Arc<dyn Reader>>,
     queries: Arc<StoreQueries>,
@@ -132,37 +132,58 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// The copy of this broker, if it is far enough, or the position that another one must show.
-    fn find(&self) -> Result<&dyn Reader, u64> {
-        let shown = self.all.position(FIRST_PARTITION);
-        self.own.as_deref().filter(|_| self.queries.is_here(shown)).ok_or(shown)
+    /// The copy of this broker, if it is far enough.
+    fn near(&self) -> Option<&dyn Reader> {
+        self.own.as_deref().filter(|_| self.queries.is_here(self.shown()))
     }
 
-    async fn ask(&self, shown: u64, question: Question) -> Result<Vec<u8>, StoreError> {
-        let question = wire::encode(&question)?;
-        self.queries.ask(shown, &question).await.map_err(StoreError::NoCopy)
+    /// The position that an answer must show.
+    fn shown(&self) -> u64 {
+        self.all.position(FIRST_PARTITION)
+    }
+
+    /// The answer of the near copy, or that of another broker's.
+    async fn answer<T>(
+        &self,
+        near: Option<BoxFuture<'_, Result<T, StoreError>>>,
+        question: Question,
+        read: fn(&[u8]) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let failed = match near {
+            None => None,
+            Some(near) => match near.await {
+                Err(error) if is_of_copy(&error) => Some(error),
+                answer => return answer,
+            },
+        };
+        match self.queries.ask(self.shown(), &wire::encode(&question)?).await {
+            Ok(answer) => read(&answer),
+            Err(reason) => Err(failed.unwrap_or(StoreError::NoCopy(reason))),
+        }
+    }
+}
+
+/// Whether another copy may give an answer where this one does not.
+fn is_of_copy(error: &StoreError) -> bool {
+    match error {
+        StoreError::Unavailable(_) | StoreError::Schema(_) => true,
+        StoreError::NoCopy(_)
+        | StoreError::TooSlow(_)
+        | StoreError::Query(_)
+        | StoreError::PageTooLarge(_)
+        | StoreError::Refused { .. } => false,
     }
 }
 
 impl Reader for Nearest {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        async move {
-            match self.find() {
-                Ok(own) => own.search(search).await,
-                Err(shown) => wire::found(&self.ask(shown, Question::Search(search)).await?),
-            }
-        }
-        .boxed()
+        let near = self.near().map(|own| own.search(search.clone()));
+        self.answer(near, Question::Search(search), wire::found).boxed()
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        async move {
-            match self.find() {
-                Ok(own) => own.statistics(statistics).await,
-                Err(shown) => wire::rows(&self.ask(shown, Question::Statistics(statistics)).await?),
-            }
-        }
-        .boxed()
+        let near = self.near().map(|own| own.statistics(statistics.clone()));
+        self.answer(near, Question::Statistics(statistics), wire::rows).boxed()
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
