@@ -86,14 +86,15 @@ impl Router {
         BatchOrigin { number, term }
     }
 
-    /// Brings an entry into the log; resolves when it is applied here.
+    /// Brings an entry into the log; resolves when it is applied here, or cannot be.
     pub async fn enter(&self, proposed: Arc<Proposed>) -> Result<(), RouteError> {
         let number = proposed.batch.origin.expect("entries of a cluster have an origin").number;
         let mut applied = self.shared.entered.add(number, Arc::clone(&proposed));
         let deadline = Instant::now() + PATIENCE;
         let error = tokio::select! {
             biased;
-            _ = &mut applied => return Ok(()),
+            // Without an answer, the state machine has failed on it; another broker applies it.
+            applied = &mut applied => return applied.map(drop).map_err(|_| RouteError::Open),
             error = self.send(&proposed, deadline) => error,
             () = self.links.closed() => RouteError::Refused(ProposeError::ShuttingDown),
         };

@@ -81,8 +81,10 @@ pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: C
             }
             let command = Command::AcknowledgeExport { exporter: Name::from(id.as_str()), position };
             // A failure only means that more is exported again after a restart; the next round tries again.
-            if node.run_own(command).await.is_ok() {
-                known.insert(id, position);
+            match shutdown.run_until_cancelled(node.run_own(command)).await {
+                Some(Ok(_)) => drop(known.insert(id, position)),
+                Some(Err(_)) => {}
+                None => return,
             }
         }
     }

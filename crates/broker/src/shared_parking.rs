@@ -61,15 +61,15 @@ impl ParkedInState {
 
     /// Runs a command. Blocks until it is done or refused.
     fn run(&self, command: Command) -> Result<(), ExportError> {
-        let node = Weak::clone(&self.node);
+        let (node, closing) = (Weak::clone(&self.node), self.closing.clone());
         let run = self.runtime.spawn(async move {
             let node = node.upgrade().ok_or("the broker stops")?;
-            let done = timeout(COMMAND_TIMEOUT, node.run_own(command)).await.map_err(|_| "no answer")?;
+            // A group that has failed answers nothing more, and the next life waits for the end of this one.
+            let run = closing.run_until_cancelled(timeout(COMMAND_TIMEOUT, node.run_own(command)));
+            let done = run.await.ok_or("the broker stops")?.map_err(|_| "no answer")?;
             done.map(drop).map_err(|error| error.to_string())
         });
-        let ended = self.runtime.block_on(self.closing.run_until_cancelled(run));
-        let done = ended.ok_or_else(|| failed("the broker stops"))?;
-        done.map_err(failed)?.map_err(failed)
+        self.runtime.block_on(run).map_err(failed)?.map_err(failed)
     }
 }
 
