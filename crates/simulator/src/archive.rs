@@ -11,6 +11,8 @@ use protocol::Record;
 use crate::exclusive::Exclusive;
 
 const ID: &str = "archive";
+/// ID of the exporter to the archive of all brokers.
+pub const SHARED_ID: &str = "shared-archive";
 
 /// Records by their positions, as hashes of all that they say.
 pub type Records = BTreeMap<u64, u64>;
@@ -52,6 +54,22 @@ pub fn shared() -> Records {
     SHARED.with(|records| records.clone())
 }
 
+/// The archive of all brokers refuses records at multiples of this position. 0: none.
+static REFUSED_EVERY: Exclusive<u64> = Exclusive::new(0);
+
+/// Has the archive of all brokers refuse records at multiples of a position, or none.
+pub fn refuse(every: u64) {
+    REFUSED_EVERY.with(|refused| *refused = every);
+}
+
+fn check(record: &Record) -> Result<(), ExportError> {
+    let position = record.position;
+    if REFUSED_EVERY.with(|every| *every > 0 && position % *every == 0) {
+        return Err(ExportError::Record { position, reason: "the archive does not take it".to_owned() });
+    }
+    Ok(())
+}
+
 fn last_of(records: &Records) -> u64 {
     records.last_key_value().map_or(0, |(position, _)| *position)
 }
@@ -72,7 +90,7 @@ struct SharedArchive {
 
 impl Exporter for SharedArchive {
     fn id(&self) -> &'static str {
-        "shared-archive"
+        SHARED_ID
     }
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
@@ -83,11 +101,19 @@ impl Exporter for SharedArchive {
     }
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
-        self.taken.extend(records.iter().map(|record| (record.position, hash(record))));
+        for record in records {
+            check(record)?;
+            self.taken.insert(record.position, hash(record));
+        }
         Ok(())
     }
 
-    fn replay(&mut self, _: &Record) -> Result<(), ExportError> {
+    fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
+        check(record)?;
+        self.last = SHARED.with(|records| {
+            records.insert(record.position, hash(record));
+            last_of(records)
+        });
         Ok(())
     }
 

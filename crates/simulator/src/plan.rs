@@ -35,6 +35,8 @@ pub struct Plan {
     pub log_kept_bytes: u64,
     /// Bytes of the state in memory; with few of them, many reads come from the disk.
     pub cache_bytes: u64,
+    /// The archive of all brokers refuses records at multiples of this position. 0: none.
+    pub refused_every: u64,
 }
 
 impl Plan {
@@ -67,6 +69,7 @@ impl Plan {
             flush_interval_ms: 500,
             log_kept_bytes: 1 << 20,
             cache_bytes: 1 << 20,
+            refused_every: 0,
         };
         plan.is_rough = random.one_in(4);
         plan.creators = random.between(1, 4);
@@ -76,6 +79,7 @@ impl Plan {
         plan.flush_interval_ms = *random.pick(&[50, 300, 2_000]);
         plan.log_kept_bytes = *random.pick(&[1, 4 << 10, 64 << 10, 1 << 20]);
         plan.cache_bytes = *random.pick(&[0, 1 << 20]);
+        plan.refused_every = *random.pick(&[0, 0, 41, 307]);
         plan
     }
 }

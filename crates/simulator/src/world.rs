@@ -99,6 +99,7 @@ impl World {
         options.state.flush_interval = Duration::from_millis(self.plan.flush_interval_ms);
         options.state.page_cache_bytes = self.plan.cache_bytes as usize;
         options.state.value_cache_bytes = self.plan.cache_bytes;
+        options.export.stream.park_after = 2;
         options.export.others = vec![archive::factory(broker), archive::shared_factory()];
         let life = Life::begin(Beginning {
             options,
@@ -351,8 +352,22 @@ impl World {
                 return Err(format!("{differ}: {hashes:x?}"));
             }
             self.revive();
+            self.replay_parked().await;
             sleep(Duration::from_millis(50)).await;
         }
+    }
+
+    /// Has parked records tried again, at any broker.
+    async fn replay_parked(&mut self) {
+        let Some(life) = self.scene.life(*self.random.pick(&BROKERS)) else { return };
+        let asked = life.call(|node| async move {
+            let parked = node.exports().map_or(0, |exports| exports.parked_count(archive::SHARED_ID));
+            if parked > 0 {
+                // It is asked again as long as any is parked.
+                let _ = node.replay_parked(archive::SHARED_ID).await;
+            }
+        });
+        let _ = timeout(RECOVERY, asked).await;
     }
 }
 
@@ -397,6 +412,7 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
         faults: Vec::new(),
         began: Instant::now(),
     };
+    archive::refuse(world.plan.refused_every);
     for broker in BROKERS {
         world.start(broker);
     }
@@ -419,6 +435,7 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
     world.say("no more faults".to_owned());
     world.heal();
     world.revive();
+    archive::refuse(0);
     // From here on the cluster has no excuse.
     scene.ledger().slowest_ms = 0;
     scene.stop();
