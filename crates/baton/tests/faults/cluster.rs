@@ -98,6 +98,8 @@ impl Cluster {
             assert!(text.contains(&listen(told)), "{text}");
             std::fs::write(file, text.replace(&listen(told), &listen(behind))).unwrap();
         }
+        // Many reads come from the disk, so that failing ones are felt.
+        cluster.configure("state:\n  page_cache_bytes: 1MiB\n  value_cache_bytes: 0B\n");
         let pages = (0..BROKERS).map(|broker| Page::create(&cluster.page(broker)));
         cluster.weak = Some(Weak {
             network: Network::begin(ports).await,

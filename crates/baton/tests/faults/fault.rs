@@ -150,7 +150,7 @@ impl Fault {
 
     /// Whether it lasts until the broker is started again.
     pub(crate) fn is_mended_by_start(self) -> bool {
-        self.lasts().is_zero() || self == Self::FailingReads
+        self.lasts().is_zero()
     }
 
     fn disorder(self) -> Option<(Disorder, i64)> {
@@ -259,10 +259,6 @@ impl Struck {
                 cluster.start(self.broker());
             }
             Fault::KillAll => (0..BROKERS).for_each(|broker| cluster.start(broker)),
-            Fault::FailingReads => {
-                cluster.kill(self.broker()).await;
-                cluster.start(self.broker());
-            }
             _ => {}
         }
         if matches!(self.fault, Fault::LoseLeader | Fault::LoseFollower) {
