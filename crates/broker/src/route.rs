@@ -69,8 +69,7 @@ impl Router {
         router
     }
 
-    /// Asks the broker that leads, which is another one, for so long at the most. An error is the reason why there is no
-    /// answer.
+    /// Asks the broker that leads, which is another one, for so long at the most. An error is why there is no answer.
     pub async fn ask_leader(&self, request: Bytes, time: Duration) -> Result<Bytes, String> {
         let role = *self.group.role().borrow();
         let Role::Follower { leader: Some(leader), .. } = role else {

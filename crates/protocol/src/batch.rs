@@ -7,7 +7,7 @@ use crate::{Caller, Command, Key, Name};
 /// The latest version of the behaviour that this release knows. Replicas apply a batch as its version says, and a batch
 /// asks for the version that is active in the state, so that a rolling upgrade never diverges. Since 2, a tick lets
 /// kinds of due work and owners of due timers take turns; since 3, commands may have idempotency keys; since 4, jobs
-/// are given back with the time until which they were held; since 5, records that a target refuses are kept in the state.
+/// are given back with the time until which they were held; since 5, records that a target refuses stand in the state.
 pub const ENGINE_VERSION: u16 = 5;
 
 /// The first version that knows idempotency keys.

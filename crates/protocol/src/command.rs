@@ -10,7 +10,7 @@ use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
     CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand, JobResult, Key,
-    MigrateInstance, ModifyInstance, Name, Settings, UserTaskCommand,
+    MigrateInstance, ModifyInstance, Name, ParkRecord, Settings, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -98,12 +98,10 @@ pub enum Command {
         #[n(1)]
         position: u64,
     },
-    /// Keeps a record that an exporter's target refuses. One that is kept already stays as it is. Written by the leader
-    /// only. Since version 5 of the engine.
+    /// Keeps a record that an exporter's target refuses. Written by the leader only. Since version 5 of the engine.
     #[n(21)]
     ParkRecord(#[n(0)] Box<ParkRecord>),
-    /// Forgets records that were parked; the exporter's target has them now. Written by the leader only. Since
-    /// version 5 of the engine.
+    /// Forgets records that a target has taken now. Written by the leader only. Since version 5 of the engine.
     #[n(22)]
     UnparkRecords {
         /// ID of the exporter.
@@ -255,26 +253,6 @@ impl Command {
             _ => None,
         }
     }
-}
-
-/// See [`Command::ParkRecord`].
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct ParkRecord {
-    /// ID of the exporter.
-    #[n(0)]
-    pub exporter: Name,
-    /// Position of the record.
-    #[n(1)]
-    pub position: u64,
-    /// The record in CBOR.
-    #[cbor(n(2), with = "minicbor::bytes")]
-    pub record: Vec<u8>,
-    /// Reason of the refusal.
-    #[n(3)]
-    pub reason: Name,
-    /// Time of the refusal, Unix milliseconds.
-    #[n(4)]
-    pub parked_ms: u64,
 }
 
 /// See [`Command::EvaluateDecision`].

@@ -20,6 +20,7 @@ mod key;
 mod migration;
 mod modification;
 mod name;
+mod parking;
 mod query;
 mod record;
 mod rejection;
@@ -45,7 +46,7 @@ pub use cluster_variable::{ClusterVariable, ClusterVariableAction};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, Command, CompleteJob, CorrelateMessage, CreateInstance,
     DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
-    EvaluateDecision, FailJob, ParkRecord, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
+    EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
@@ -63,6 +64,7 @@ pub use modification::{
     ActivationInstruction, AncestorScope, ElementSource, ModifyInstance, MoveElement, ScopeVariables,
 };
 pub use name::{DEFAULT_TENANT, Name};
+pub use parking::ParkRecord;
 pub use query::{
     AuthorizationView, BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView,
     DecisionRequirementsView, DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView,

@@ -1,4 +1,4 @@
-//! Records that the targets of exporters refuse, kept for all replicas. Rows and bytes are bounded: then further records
+//! Records that the targets of exporters refuse, kept for all replicas. Rows and bytes are bounded: then further ones
 //! are refused, and the exporter waits for its target, as if that were away.
 //!
 //! The constants belong to a version of the engine.

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use protocol::{
     BatchAction, BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command,
     DefinitionRef, DeleteHistory, DeleteResource, EvaluateDecision, GlobalListenerCommand, HistoryKind,
-    IdentityCommand, Key, MigrationPlan, Name, PermissionType as P, ResourceType as R, UserTaskOperation,
-    UserTaskProperty,
+    IdentityCommand, Key, MigrateInstance, MigrationPlan, Name, PermissionType as P, ResourceType as R,
+    UserTaskOperation, UserTaskProperty,
 };
 use state::StateError;
 
@@ -79,12 +79,7 @@ impl CommandContext<'_> {
             Command::ActivateAdHoc(activate) => {
                 Ok(self.of_element(activate.element_instance_key, P::UpdateProcessInstance)?)
             }
-            Command::MigrateInstance(migrate) => {
-                let of_source = self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?;
-                let Some(mut required) = of_source else { return Ok(None) };
-                required.permissions.extend(self.needs_of_target(&migrate.plan, caller)?);
-                Ok(Some(required))
-            }
+            Command::MigrateInstance(migrate) => self.demands_of_migration(migrate, caller),
             Command::ModifyInstance(modify) => {
                 Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
             }
@@ -118,6 +113,17 @@ impl CommandContext<'_> {
             let need = Need::process(permission, &instance.process_id);
             RequiredPermissions::new(Some(instance.tenant_id.clone()), need)
         }))
+    }
+
+    fn demands_of_migration(
+        &mut self,
+        migrate: &MigrateInstance,
+        caller: &Caller,
+    ) -> Result<Option<RequiredPermissions>, Failure> {
+        let of_source = self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?;
+        let Some(mut required) = of_source else { return Ok(None) };
+        required.permissions.extend(self.needs_of_target(&migrate.plan, caller)?);
+        Ok(Some(required))
     }
 
     /// A migrated instance requires the permission of the target process, too. Of a definition that is not
