@@ -14,8 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep, timeout};
-use transport::Lane;
+use tokio::time::{Instant, sleep};
 
 use crate::cluster::Links;
 use crate::peer_request::RequestKind;
@@ -270,24 +269,12 @@ impl Vote {
 /// The stages of the others, or why they do not tell.
 async fn ask(links: &Links) -> Vec<(u32, Result<Stage, String>)> {
     let brokers = serde_json::to_vec(links.brokers()).expect("numbers and texts are JSON");
-    let message = RequestKind::Bootstrap.with(&brokers);
-    let asked = links.brokers().keys().filter_map(|broker| {
-        let peer = links.peers.peer(u64::from(*broker))?;
-        let message = message.clone();
-        Some(async move {
-            let answer = timeout(ASK_TIMEOUT, peer.call(Lane::Requests, message)).await;
-            let stage = match answer {
-                Ok(Ok(answer)) => answer
-                    .first()
-                    .and_then(|byte| Stage::from_byte(*byte))
-                    .ok_or_else(|| "an answer of another form".to_owned()),
-                Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err("no answer".to_owned()),
-            };
-            (*broker, stage)
-        })
-    });
-    futures::future::join_all(asked).await
+    let answers = links.ask_all(&RequestKind::Bootstrap.with(&brokers), ASK_TIMEOUT).await;
+    let stage = |answer: Bytes| {
+        let stage = answer.first().and_then(|byte| Stage::from_byte(*byte));
+        stage.ok_or_else(|| "an answer of another form".to_owned())
+    };
+    answers.into_iter().map(|(broker, answer)| (broker, answer.and_then(stage))).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use broker_api::BrokerInfo;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -27,7 +28,7 @@ use crate::identity::Identity;
 use crate::node::{Node, class};
 use crate::options::PeerOptions;
 use crate::peer_request::RequestKind;
-use crate::peers::{ReplicaGroups, ReplicaPeers, clear};
+use crate::peers::{ReplicaGroups, ReplicaPeers, ask, clear};
 use crate::shared_exports::{self, ShownQuestion, tell_shown};
 use crate::shared_parking::replay_for;
 use crate::store_copies::{StoreCopies, give};
@@ -212,6 +213,15 @@ impl Links {
 
     pub fn cluster_size(&self) -> u32 {
         self.brokers.len() as u32
+    }
+
+    /// Asks all others at once, each for so long at the most. An error is the reason why there is no answer.
+    pub async fn ask_all(&self, request: &Bytes, time: Duration) -> Vec<(u32, Result<Bytes, String>)> {
+        let asked = self.brokers().keys().filter_map(|broker| {
+            let peer = self.peers.peer(u64::from(*broker))?;
+            Some(async move { (*broker, ask(peer, request.clone(), time).await) })
+        });
+        futures::future::join_all(asked).await
     }
 
     /// Hands an entry to the leader.

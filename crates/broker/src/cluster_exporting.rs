@@ -13,8 +13,6 @@ use bytes::Bytes;
 use export::{ChangeError, Hub, Phase};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tokio::time::timeout;
-use transport::Lane;
 
 use crate::cluster::Links;
 use crate::durable_file;
@@ -192,20 +190,11 @@ impl Links {
     async fn order_exports(&self, order: &ExportOrder) {
         let order = serde_json::to_vec(order).expect("numbers and texts are JSON");
         let message = RequestKind::ExportOrder.with(&order);
-        let sent = self.peers.all().iter().map(|(broker, peer)| {
-            let message = message.clone();
-            async move {
-                let answer = timeout(ORDER_TIMEOUT, peer.call(Lane::Requests, message)).await;
-                if !matches!(answer, Ok(Ok(_))) {
-                    tracing::info!(
-                        broker,
-                        ?answer,
-                        "an order to exporters did not get through; it is told again"
-                    );
-                }
+        for (broker, answer) in self.ask_all(&message, ORDER_TIMEOUT).await {
+            if let Err(reason) = answer {
+                tracing::info!(broker, reason, "an order to exporters did not get through; it is told again");
             }
-        });
-        futures::future::join_all(sent).await;
+        }
     }
 }
 

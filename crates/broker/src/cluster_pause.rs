@@ -10,8 +10,6 @@ use std::time::Duration;
 use broker_api::SubmitError;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use tokio::time::timeout;
-use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
@@ -77,18 +75,10 @@ impl Node {
 impl Links {
     /// Sends an order to all others, and brings the orders that are in force there.
     async fn order_pause(&self, order: PauseOrder) -> BTreeMap<u32, Option<PauseOrder>> {
-        let message = RequestKind::Pause.with(&encode(order));
-        let asked = self.brokers().keys().filter_map(|broker| {
-            let (broker, peer) = (*broker, self.peers.peer(u64::from(*broker))?);
-            let message = message.clone();
-            Some(async move {
-                let answer = timeout(ORDER_TIMEOUT, peer.call(Lane::Requests, message)).await;
-                let order = answer.ok().and_then(Result::ok);
-                (broker, order.and_then(|answer| serde_json::from_slice(&answer).ok()))
-            })
-        });
+        let asked = self.ask_all(&RequestKind::Pause.with(&encode(order)), ORDER_TIMEOUT).await;
+        let read = |answer: Bytes| serde_json::from_slice(&answer).ok();
         let answers: BTreeMap<u32, Option<PauseOrder>> =
-            futures::future::join_all(asked).await.into_iter().collect();
+            asked.into_iter().map(|(broker, answer)| (broker, answer.ok().and_then(read))).collect();
         for (broker, order) in &answers {
             self.note_pause(*broker, *order);
         }

@@ -44,10 +44,19 @@ pub type Shown = Arc<dyn Fn(PartitionId, u64) + Send + Sync>;
 pub struct Configured {
     /// The exporter.
     pub exporter: Box<dyn Exporter>,
-    /// Whether its target is that of all replicas. Else each replica has its own.
-    pub is_shared: bool,
-    /// Whether each replica has a copy of its target.
-    pub is_copied: bool,
+    /// Who has its target.
+    pub target: Target,
+}
+
+/// The target of an exporter, as replicas have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// Each replica has one of its own.
+    Own,
+    /// Each replica has one of its own, which can be copied from that of another one.
+    Copied,
+    /// All replicas have one together: the one that leads feeds it.
+    Shared,
 }
 
 impl fmt::Debug for Factory {
@@ -81,11 +90,11 @@ impl Options {
             let directory = self.ndjson.directory.clone();
             let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
             let exporter = Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson));
-            exporters.push(Configured { exporter, is_shared: false, is_copied: false });
+            exporters.push(Configured { exporter, target: Target::Own });
         }
         exporters.extend(self.others.iter().map(|factory| {
-            let is_copied = factory.copies.is_some();
-            Configured { exporter: (factory.make)(partition), is_shared: !is_copied, is_copied }
+            let target = if factory.copies.is_some() { Target::Copied } else { Target::Shared };
+            Configured { exporter: (factory.make)(partition), target }
         }));
         exporters
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use broker_api::SubmitError;
 use engine::Engine;
-use export::{Assigned, Configured, Hub};
+use export::{Assigned, Configured, Hub, Target};
 use parking_lot::Mutex;
 use protocol::{Command, FIRST_PARTITION};
 use replication::{Group, GroupOptions, LogStore};
@@ -194,12 +194,11 @@ fn exports(
     links: Option<&Arc<Links>>,
 ) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
-    for Configured { exporter, is_shared, is_copied } in
-        options.export.exporters(&options.data_dir, FIRST_PARTITION)
-    {
-        if let Some(local) = local.filter(|_| is_copied) {
+    for Configured { exporter, target } in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
+        if let Some(local) = local.filter(|_| target == Target::Copied) {
             local.note_gap(exporter.id(), engine.position())?;
         }
+        let is_shared = target == Target::Shared;
         let acknowledged = match local {
             Some(local) if !is_shared => local.get(exporter.id()),
             _ => engine.tables().exporters.get(&Arc::from(exporter.id()))?.map_or(0, |position| *position),
