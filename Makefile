@@ -153,6 +153,13 @@ bench: ## Take all measurements of docs/performance.md, of the program as it is 
 	$(CARGO) build --locked --profile dist -p baton -p bench
 	"$(TARGET)/dist/bench-suite" --server "$(TARGET)/dist/baton" --scratch "$(SCRATCH)" $(ARGS)
 
+.PHONY: cluster-bench
+cluster-bench: ## Measure three brokers against one, fail-over and catching up, of the program as it is shipped; ARGS="cost --rounds 1" and the like go to the script
+	@scripts/needs cc $(CARGO) python3
+	@mkdir -p "$(SCRATCH)"
+	$(CARGO) build --locked --profile dist -p baton
+	scripts/cluster-bench --baton "$(TARGET)/dist/baton" --scratch "$(SCRATCH)" $(ARGS)
+
 .PHONY: microbench
 microbench: ## Benchmarks of single crates (criterion)
 	$(CARGO) bench --locked --profile dist --workspace $(ARGS)
