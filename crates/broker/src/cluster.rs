@@ -21,7 +21,7 @@ use crate::bootstrap::Vote;
 use crate::cluster_clock::ClusterClock;
 use crate::cluster_exporting::{self, ExportOrders};
 use crate::cluster_pause::{PauseOrder, obey};
-use crate::cluster_status::status;
+use crate::cluster_status::{Hearing, status};
 use crate::comparison;
 use crate::flow_control::Class;
 use crate::identity::Identity;
@@ -67,6 +67,7 @@ pub(crate) struct Links {
     pub copies: Arc<StoreCopies>,
     brokers: BTreeMap<u32, String>,
     pub statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
+    pub hearing: Hearing,
     pub clock: Arc<ClusterClock>,
     pub export_orders: ExportOrders,
     pub shown: ShownQuestion,
@@ -160,6 +161,7 @@ impl Links {
             copies,
             brokers,
             statuses,
+            hearing: Hearing::default(),
             clock: Arc::default(),
             export_orders,
             shown: ShownQuestion::default(),

@@ -1,5 +1,6 @@
 //! The brokers of a cluster tell each other how they are, each second.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,26 @@ use crate::peer_request::RequestKind;
 const STATUS_INTERVAL: Duration = Duration::from_secs(1);
 /// A broker that does not say how it is for so long is not shown.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Rounds of answers in which another broker may say that it leads before this one, which has just started, stands for
+/// election: the leader connects to it within that time.
+const HEARING_ROUNDS: u32 = 3;
+
+/// Whether a broker that has just started waits for the leader, instead of standing for election. An election that the
+/// others refuse makes the next one late: who has seen a longer log stands up to a second later (openraft 0.9).
+#[derive(Debug, Default)]
+pub(crate) struct Hearing {
+    rounds: AtomicU32,
+}
+
+impl Hearing {
+    /// The others have answered, and one of them leads, or none. Returns whether this broker may stand for election.
+    fn may_stand(&self, is_led: bool) -> bool {
+        let rounds = if is_led { self.rounds.load(Ordering::Relaxed) + 1 } else { HEARING_ROUNDS };
+        self.rounds.store(rounds.min(HEARING_ROUNDS), Ordering::Relaxed);
+        rounds >= HEARING_ROUNDS
+    }
+}
 
 /// A broker, as it tells others about itself.
 #[derive(Serialize, Deserialize)]
@@ -124,7 +145,7 @@ impl Links {
     }
 
     /// Compares the clocks. While that of this broker is ahead, it does not lead. It does not stand for election
-    /// before another broker has answered once.
+    /// before another broker has answered once, and as long as the leader is likely to be on its way to it.
     async fn compare_clocks(&self, node: &Node, told: &[Told]) {
         if told.is_empty() {
             return;
@@ -142,11 +163,28 @@ impl Links {
             None => {}
         }
         let is_ahead = self.clock.is_ahead();
-        node.group().stands_for_election(!is_ahead);
+        let is_led = told.iter().flat_map(|told| &told.broker.partitions).any(|partition| partition.leader);
+        node.group().stands_for_election(self.hearing.may_stand(is_led) && !is_ahead);
         if let Some(router) = node.router.as_ref().filter(|_| is_ahead && node.leads())
             && let Err(reason) = node.hand_over_here(router, None).await
         {
             tracing::warn!(reason, "a broker whose clock is ahead leads on");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broker_that_starts_waits_for_the_leader_but_not_for_ever() {
+        let may_stand = |rounds: &[bool]| -> Vec<bool> {
+            let hearing = Hearing::default();
+            rounds.iter().map(|is_led| hearing.may_stand(*is_led)).collect()
+        };
+        assert_eq!(may_stand(&[false, true, true]), [true; 3], "nobody leads: it stands, and later too");
+        assert_eq!(may_stand(&[true, true, true, true, false]), [false, false, true, true, true]);
+        assert_eq!(may_stand(&[true, false, true]), [false, true, true], "the leader is lost meanwhile");
     }
 }
