@@ -45,7 +45,7 @@ pub use exporter::{ExportError, Exporter, Flush};
 pub use hub::{Assigned, ChangeError, Hub, HubError};
 pub use line::write_line;
 pub use ndjson::{NdjsonExporter, NdjsonOptions};
-pub use options::{Configured, Factory, Options, Shown, StreamOptions, Target};
+pub use options::{Configured, Factory, Options, Shown, StreamOptions, TargetOwner};
 pub use own_runtime::OwnRuntime;
 pub use parking::{Parked, ParkedRecords};
 pub use phase::Phase;

@@ -44,13 +44,13 @@ pub type Shown = Arc<dyn Fn(PartitionId, u64) + Send + Sync>;
 pub struct Configured {
     /// The exporter.
     pub exporter: Box<dyn Exporter>,
-    /// Who has its target.
-    pub target: Target,
+    /// The owner of its target.
+    pub target: TargetOwner,
 }
 
-/// The target of an exporter, as replicas have it.
+/// The owner of an exporter's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum TargetOwner {
     /// Each replica has one of its own.
     Own,
     /// Each replica has one of its own, which can be copied from that of another one.
@@ -90,10 +90,10 @@ impl Options {
             let directory = self.ndjson.directory.clone();
             let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
             let exporter = Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson));
-            exporters.push(Configured { exporter, target: Target::Own });
+            exporters.push(Configured { exporter, target: TargetOwner::Own });
         }
         exporters.extend(self.others.iter().map(|factory| {
-            let target = if factory.copies.is_some() { Target::Copied } else { Target::Shared };
+            let target = if factory.copies.is_some() { TargetOwner::Copied } else { TargetOwner::Shared };
             Configured { exporter: (factory.make)(partition), target }
         }));
         exporters

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use broker_api::SubmitError;
 use engine::Engine;
-use export::{Assigned, Configured, Hub, Target};
+use export::{Assigned, Configured, Hub, TargetOwner};
 use parking_lot::Mutex;
 use protocol::{Command, FIRST_PARTITION};
 use replication::{Group, GroupOptions, LogStore};
@@ -195,10 +195,10 @@ fn exports(
 ) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
     for Configured { exporter, target } in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
-        if let Some(local) = local.filter(|_| target == Target::Copied) {
+        if let Some(local) = local.filter(|_| target == TargetOwner::Copied) {
             local.note_gap(exporter.id(), engine.position())?;
         }
-        let is_shared = target == Target::Shared;
+        let is_shared = target == TargetOwner::Shared;
         let acknowledged = match local {
             Some(local) if !is_shared => local.get(exporter.id()),
             _ => engine.tables().exporters.get(&Arc::from(exporter.id()))?.map_or(0, |position| *position),
