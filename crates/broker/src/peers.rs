@@ -22,6 +22,9 @@ use crate::snapshot_transfer::{BYTES_PER_SECOND, SnapshotReceiver, SnapshotSende
 
 /// Bytes before the request: the kind, the group, and the replica that is meant.
 const TO_GROUP_BYTES: usize = 1 + 8 + 8;
+/// Bytes of a file from another broker after which it is synced: the log on the same disk would wait for one sync of
+/// everything.
+const SYNC_BYTES: usize = 4 << 20;
 /// First bytes of an answer: the response, or the reason why the group has stopped.
 const RESPONSE: u8 = 0;
 const STOPPED: u8 = 1;
@@ -180,8 +183,14 @@ pub(crate) async fn write_parts(path: PathBuf, mut parts: Parts) -> Result<(), S
     let written = tokio::task::spawn_blocking(move || {
         let failed = |error: std::io::Error| format!("'{}': {error}", path.display());
         let mut file = File::create(&path).map_err(failed)?;
+        let mut unsynced = 0;
         while let Some(bytes) = Handle::current().block_on(parts.next())? {
             file.write_all(&bytes).map_err(failed)?;
+            unsynced += bytes.len();
+            if unsynced >= SYNC_BYTES {
+                file.sync_data().map_err(failed)?;
+                unsynced = 0;
+            }
         }
         file.sync_all().map_err(failed)
     });

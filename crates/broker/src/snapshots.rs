@@ -86,11 +86,34 @@ impl StateView {
     }
 }
 
+/// Speed of a copy, and bytes after which it is synced: the log on the same disk would wait for one sync of everything.
+const COPY_BYTES_PER_SECOND: u64 = 64 << 20;
+const SYNC_BYTES: u64 = 4 << 20;
+
 /// A copy of a view, as long as that may take.
 struct BoundedCopy<'a> {
     file: &'a File,
     since: Instant,
     time_max: Duration,
+    began: Instant,
+    written: u64,
+    /// Bytes at the last sync.
+    synced: u64,
+}
+
+impl<'a> BoundedCopy<'a> {
+    fn new(file: &'a File, since: Instant, time_max: Duration) -> Self {
+        Self { file, since, time_max, began: Instant::now(), written: 0, synced: 0 }
+    }
+
+    /// Leaves the disk to others for a while.
+    fn pace(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        self.synced = self.written;
+        let due = Duration::from_secs_f64(self.written as f64 / COPY_BYTES_PER_SECOND as f64);
+        std::thread::sleep(due.saturating_sub(self.began.elapsed()));
+        Ok(())
+    }
 }
 
 impl Write for BoundedCopy<'_> {
@@ -101,7 +124,12 @@ impl Write for BoundedCopy<'_> {
             let text = format!("the copy of the state takes longer than {} s", self.time_max.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, text));
         }
-        self.file.write(bytes)
+        let len = self.file.write(bytes)?;
+        self.written += len as u64;
+        if self.written - self.synced >= SYNC_BYTES {
+            self.pace()?;
+        }
+        Ok(len)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -120,7 +148,7 @@ impl SnapshotSource for StateView {
         let directory = target.parent().unwrap_or(Path::new("."));
         check_room(directory, bytes_max).map_err(|reason| failed(io::Error::other(reason)))?;
         let file = File::create(target).map_err(failed)?;
-        let copy = BoundedCopy { file: &file, since: self.since, time_max: COPY_TIME_MAX };
+        let copy = BoundedCopy::new(&file, self.since, COPY_TIME_MAX);
         let written = self.snapshot.write(copy).map_err(failed);
         snapshot_pinned(self.since.elapsed());
         // Nothing is pinned any more.
