@@ -64,7 +64,7 @@ pub fn refuse(every: u64) {
 
 fn check(record: &Record) -> Result<(), ExportError> {
     let position = record.position;
-    if REFUSED_EVERY.with(|every| *every > 0 && position % *every == 0) {
+    if REFUSED_EVERY.with(|every| *every > 0 && position.is_multiple_of(*every)) {
         return Err(ExportError::Record { position, reason: "the archive does not take it".to_owned() });
     }
     Ok(())
