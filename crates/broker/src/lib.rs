@@ -54,6 +54,7 @@ mod snapshots;
 mod store_copies;
 mod store_queries;
 mod supervisor;
+mod synced_file;
 mod transfer;
 mod write_limit;
 

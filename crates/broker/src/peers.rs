@@ -19,12 +19,10 @@ use crate::metric_definitions::{SnapshotEvent, snapshot_event};
 use crate::peer_request::RequestKind;
 use crate::replica_number::ReplicaNumber;
 use crate::snapshot_transfer::{BYTES_PER_SECOND, SnapshotReceiver, SnapshotSender};
+use crate::synced_file::SyncedFile;
 
 /// Bytes before the request: the kind, the group, and the replica that is meant.
 const TO_GROUP_BYTES: usize = 1 + 8 + 8;
-/// Bytes of a file from another broker after which it is synced: the log on the same disk would wait for one sync of
-/// everything.
-const SYNC_BYTES: usize = 4 << 20;
 /// First bytes of an answer: the response, or the reason why the group has stopped.
 const RESPONSE: u8 = 0;
 const STOPPED: u8 = 1;
@@ -182,17 +180,11 @@ pub(crate) async fn ask(peer: &Peer, request: Bytes, time: Duration) -> Result<B
 pub(crate) async fn write_parts(path: PathBuf, mut parts: Parts) -> Result<(), String> {
     let written = tokio::task::spawn_blocking(move || {
         let failed = |error: std::io::Error| format!("'{}': {error}", path.display());
-        let mut file = File::create(&path).map_err(failed)?;
-        let mut unsynced = 0;
+        let mut file = SyncedFile::new(File::create(&path).map_err(failed)?);
         while let Some(bytes) = Handle::current().block_on(parts.next())? {
             file.write_all(&bytes).map_err(failed)?;
-            unsynced += bytes.len();
-            if unsynced >= SYNC_BYTES {
-                file.sync_data().map_err(failed)?;
-                unsynced = 0;
-            }
         }
-        file.sync_all().map_err(failed)
+        file.finish().map_err(failed)
     });
     written.await.map_err(|error| error.to_string())?
 }

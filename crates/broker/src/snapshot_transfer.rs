@@ -21,6 +21,7 @@ use transport::{BrokerIdentity, CallError, Lane, Parts, Peer, Pieces};
 
 use crate::metric_definitions::{SnapshotEvent, snapshot_event, snapshot_to_send};
 use crate::peer_request::RequestKind;
+use crate::synced_file::SyncedFile;
 
 /// Bytes per second of a snapshot by default.
 pub(crate) const BYTES_PER_SECOND: u64 = 64 << 20;
@@ -350,6 +351,7 @@ fn write_parts_to(part: &mut PartOfSnapshot, total: u64, parts: &mut Parts) -> R
     let failed = |error: std::io::Error| (format!("'{}': {error}", path.display()), false);
     let mut file = File::options().write(true).open(&path).map_err(failed)?;
     file.seek(SeekFrom::Start(part.received)).map_err(failed)?;
+    let mut file = SyncedFile::new(file);
     loop {
         let next = Handle::current().block_on(parts.next()).map_err(|reason| (reason, true))?;
         let Some(bytes) = next else { break };
@@ -362,7 +364,7 @@ fn write_parts_to(part: &mut PartOfSnapshot, total: u64, parts: &mut Parts) -> R
     if part.received < total {
         return Err((format!("a snapshot of {} bytes, it was to have {total}", part.received), false));
     }
-    file.sync_all().map_err(failed)
+    file.finish().map_err(failed)
 }
 
 #[cfg(test)]

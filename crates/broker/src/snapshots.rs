@@ -16,6 +16,7 @@ use crate::metric_definitions::snapshot_pinned;
 use crate::opening::{engine_options, store_options};
 use crate::options::Options;
 use crate::snapshot_transfer::check_room;
+use crate::synced_file::SyncedFile;
 
 /// The place of a partition's state, and how it is opened.
 #[derive(Clone)]
@@ -86,37 +87,19 @@ impl StateView {
     }
 }
 
-/// Speed of a copy, and bytes after which it is synced: the log on the same disk would wait for one sync of everything.
+/// Speed of a copy, which leaves the disk to others for a while.
 const COPY_BYTES_PER_SECOND: u64 = 64 << 20;
-const SYNC_BYTES: u64 = 4 << 20;
 
 /// A copy of a view, as long as that may take.
-struct BoundedCopy<'a> {
-    file: &'a File,
+struct BoundedCopy {
+    file: SyncedFile,
     since: Instant,
     time_max: Duration,
     began: Instant,
     written: u64,
-    /// Bytes at the last sync.
-    synced: u64,
 }
 
-impl<'a> BoundedCopy<'a> {
-    fn new(file: &'a File, since: Instant, time_max: Duration) -> Self {
-        Self { file, since, time_max, began: Instant::now(), written: 0, synced: 0 }
-    }
-
-    /// Leaves the disk to others for a while.
-    fn pace(&mut self) -> io::Result<()> {
-        self.file.sync_data()?;
-        self.synced = self.written;
-        let due = Duration::from_secs_f64(self.written as f64 / COPY_BYTES_PER_SECOND as f64);
-        std::thread::sleep(due.saturating_sub(self.began.elapsed()));
-        Ok(())
-    }
-}
-
-impl Write for BoundedCopy<'_> {
+impl Write for BoundedCopy {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let pinned = self.since.elapsed();
         snapshot_pinned(pinned);
@@ -126,8 +109,9 @@ impl Write for BoundedCopy<'_> {
         }
         let len = self.file.write(bytes)?;
         self.written += len as u64;
-        if self.written - self.synced >= SYNC_BYTES {
-            self.pace()?;
+        if self.file.is_synced() {
+            let due = Duration::from_secs_f64(self.written as f64 / COPY_BYTES_PER_SECOND as f64);
+            std::thread::sleep(due.saturating_sub(self.began.elapsed()));
         }
         Ok(len)
     }
@@ -147,14 +131,19 @@ impl SnapshotSource for StateView {
         let bytes_max = std::fs::metadata(self.snapshot.path()).map_or(0, |file| file.len());
         let directory = target.parent().unwrap_or(Path::new("."));
         check_room(directory, bytes_max).map_err(|reason| failed(io::Error::other(reason)))?;
-        let file = File::create(target).map_err(failed)?;
-        let copy = BoundedCopy::new(&file, self.since, COPY_TIME_MAX);
-        let written = self.snapshot.write(copy).map_err(failed);
+        let mut copy = BoundedCopy {
+            file: SyncedFile::new(File::create(target).map_err(failed)?),
+            since: self.since,
+            time_max: COPY_TIME_MAX,
+            began: Instant::now(),
+            written: 0,
+        };
+        let written = self.snapshot.write(&mut copy).map_err(failed);
         snapshot_pinned(self.since.elapsed());
         // Nothing is pinned any more.
         drop(self.snapshot);
         written?;
-        file.sync_all().map_err(failed)
+        copy.file.finish().map_err(failed)
     }
 }
 
