@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes};
 use replication::{Group, Members};
 use tokio::time::{Instant, sleep};
-use transport::Peer;
+use transport::{Lane, Peer};
 
 use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, SAY_INTERVAL, begin_anew, is_given_up};
 use crate::cluster::Replica;
@@ -51,7 +51,8 @@ pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), 
 pub(crate) async fn ask(others: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
     let others = others.iter().map(|(other, peer)| (*other, peer)).collect();
     let read = |mut answer: Bytes| answer.try_get_u64().map_err(|_| "an answer of another form".to_owned());
-    let (_, number) = peers::ask_in_turn(others, RequestKind::Admit.alone(), ASK_TIMEOUT, read).await?;
+    let request = RequestKind::Admit.alone();
+    let (_, number) = peers::ask_in_turn(others, Lane::Requests, request, ASK_TIMEOUT, read).await?;
     Ok(ReplicaNumber::of(number))
 }
 

@@ -302,8 +302,7 @@ impl PeerService for BrokerService {
         let Some(kind) = Kind::of(&request) else {
             return at_once(Err("a request of another kind".to_owned()));
         };
-        let (from, rest) = (from, request.slice(1..));
-        let broker = from.broker;
+        let (broker, rest) = (from.broker, request.slice(1..));
         match kind {
             Kind::ToGroup | Kind::SnapshotReceived => self.groups.call(from, lane, request),
             Kind::Brokers => {

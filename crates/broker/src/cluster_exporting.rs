@@ -178,7 +178,8 @@ impl Node {
     }
 }
 
-async fn blocking<T: Send + 'static>(
+/// Does something with exporters that may block.
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
 ) -> Result<T, ChangeError> {
     let done = tokio::task::spawn_blocking(work).await;

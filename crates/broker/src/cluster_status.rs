@@ -9,7 +9,6 @@ use bytes::Bytes;
 use protocol::FIRST_PARTITION;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
-use transport::Lane;
 
 use crate::admission;
 use crate::cluster::Links;
@@ -18,6 +17,7 @@ use crate::cluster_exporting::ExportOrder;
 use crate::cluster_pause::PauseOrder;
 use crate::node::Node;
 use crate::peer_request::RequestKind;
+use crate::peers::ask;
 
 /// How often other brokers are asked how they are.
 const STATUS_INTERVAL: Duration = Duration::from_secs(1);
@@ -112,8 +112,7 @@ impl Links {
     async fn ask_status(&self, number: u32) -> Option<Told> {
         let peer = self.peers.peer(u64::from(number))?;
         let began = Instant::now();
-        let asked = peer.call(Lane::Requests, RequestKind::Status.alone());
-        let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
+        let answer = ask(peer, RequestKind::Status.alone(), STATUS_TIMEOUT).await.ok()?;
         let answer_time = began.elapsed();
         let Status { host, port, leader, healthy, pause, exporting, clock_ms } =
             serde_json::from_slice(&answer).ok()?;

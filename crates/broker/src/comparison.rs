@@ -247,18 +247,16 @@ pub(crate) fn judge_with(digests: &Digests, links: &Arc<Links>) {
 }
 
 async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
-    let request = RequestKind::Digest.about(index, &[]);
-    let asked = links.peers.all().iter().map(|(broker, peer)| {
-        let request = request.clone();
-        async move { Some((*broker, ask(peer, request, DIGEST_TIME).await.ok()?.try_get_u64().ok()?)) }
-    });
-    let told: Vec<(u64, u64)> = futures::future::join_all(asked).await.into_iter().flatten().collect();
+    let answers = links.ask_all(&RequestKind::Digest.about(index, &[]), DIGEST_TIME).await;
+    let told =
+        answers.into_iter().filter_map(|(broker, answer)| Some((broker, answer.ok()?.try_get_u64().ok()?)));
+    let told: Vec<(u32, u64)> = told.collect();
     let digests: Vec<u64> = told.iter().map(|(_, digest)| *digest).chain([own]).collect();
     let verdict = Verdict::of(links.brokers().len(), own, of_leader, &digests);
     tracing::error!(partition = 1, index, ?told, own, ?verdict, "this replica and the leader differ");
     if verdict == Verdict::Right {
         for (broker, _) in told.iter().filter(|(_, digest)| *digest == of_leader) {
-            if let Some(peer) = links.peers.peer(*broker) {
+            if let Some(peer) = links.peers.peer(u64::from(*broker)) {
                 // One that is away compares again when it is back.
                 let _ = ask(peer, RequestKind::HashDiffers.alone(), DIGEST_TIME).await;
             }

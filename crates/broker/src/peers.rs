@@ -155,13 +155,14 @@ impl ReplicaGroups {
 /// Asks brokers in turn until one gives an answer that can be read; tells which. An error has the reasons of all.
 pub(crate) async fn ask_in_turn<T>(
     others: Vec<(u64, &Peer)>,
+    lane: Lane,
     request: Bytes,
     time: Duration,
     read: impl Fn(Bytes) -> Result<T, String>,
 ) -> Result<(u64, T), String> {
     let mut reasons = Vec::new();
     for (other, peer) in others {
-        match ask(peer, request.clone(), time).await.and_then(&read) {
+        match ask_over(peer, lane, request.clone(), time).await.and_then(&read) {
             Ok(answer) => return Ok((other, answer)),
             Err(reason) => reasons.push(format!("broker {other}: {reason}")),
         }
@@ -171,7 +172,11 @@ pub(crate) async fn ask_in_turn<T>(
 
 /// Asks another broker, for so long at the most. An error is the reason why there is no answer.
 pub(crate) async fn ask(peer: &Peer, request: Bytes, time: Duration) -> Result<Bytes, String> {
-    match timeout(time, peer.call(Lane::Requests, request)).await {
+    ask_over(peer, Lane::Requests, request, time).await
+}
+
+async fn ask_over(peer: &Peer, lane: Lane, request: Bytes, time: Duration) -> Result<Bytes, String> {
+    match timeout(time, peer.call(lane, request)).await {
         Ok(answer) => answer.map_err(|error| error.to_string()),
         Err(_) => Err("no answer".to_owned()),
     }

@@ -11,13 +11,14 @@ use export::{Hub, RecordsAfter};
 use protocol::{Command, FIRST_PARTITION, Name};
 use state::StateError;
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
 use crate::peer_request::RequestKind;
+use crate::peers::ask_in_turn;
 use crate::route::Router;
 
 /// How often positions that have changed are replicated, and taken over from the state.
@@ -81,10 +82,8 @@ pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: C
             }
             let command = Command::AcknowledgeExport { exporter: Name::from(id.as_str()), position };
             // A failure only means that more is exported again after a restart; the next round tries again.
-            match shutdown.run_until_cancelled(node.run_own(command)).await {
-                Some(Ok(_)) => drop(known.insert(id, position)),
-                Some(Err(_)) => {}
-                None => return,
+            if node.run_own(command).await.is_ok() {
+                known.insert(id, position);
             }
         }
     }
@@ -105,20 +104,10 @@ pub(crate) fn fetch_with(exports: &Hub, links: &Arc<Links>) {
 
 async fn fetch(links: &Links, after: u64, upto: u64) -> Result<RecordsAfter, String> {
     let request = RequestKind::Records.about(after, &upto.to_be_bytes());
-    let mut reasons = Vec::new();
-    for (broker, peer) in links.peers.all() {
-        let answer = timeout(ANSWER_TIMEOUT, peer.call(Lane::Bulk, request.clone())).await;
-        let records = match answer {
-            Ok(Ok(answer)) => RecordsAfter::decode(&answer),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("no answer".to_owned()),
-        };
-        match records {
-            Ok(records) => return Ok(records),
-            Err(reason) => reasons.push(format!("broker {broker}: {reason}")),
-        }
-    }
-    Err(reasons.join("; "))
+    let others = links.peers.all().iter().map(|(broker, peer)| (*broker, peer)).collect();
+    let read = |answer: Bytes| RecordsAfter::decode(&answer);
+    let (_, records) = ask_in_turn(others, Lane::Bulk, request, ANSWER_TIMEOUT, read).await?;
+    Ok(records)
 }
 
 /// Answers another broker that lacks records.

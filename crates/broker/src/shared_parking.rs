@@ -20,6 +20,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::cluster_exporting::blocking;
 use crate::node::Node;
 use crate::peer_request::RequestKind;
 
@@ -32,6 +33,7 @@ const REPLAY_TIMEOUT: Duration = Duration::from_secs(30);
 const REPLAY_ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// The parked records in the state of a partition.
+#[derive(Debug)]
 pub(crate) struct ParkedInState {
     node: Weak<Node>,
     /// Apart from the node, whose end must not be on the thread of an exporter.
@@ -40,14 +42,8 @@ pub(crate) struct ParkedInState {
     runtime: Handle,
 }
 
-impl fmt::Debug for ParkedInState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ParkedInState")
-    }
-}
-
 impl ParkedInState {
-    /// Those of the partition of a broker. `closing` is cancelled when others reach the broker no more.
+    /// The parked records of a broker's partition. `closing` is cancelled when others reach the broker no more.
     pub fn new(node: &Arc<Node>, closing: CancellationToken) -> Self {
         let engine = Arc::downgrade(&node.engine);
         Self { node: Arc::downgrade(node), engine, closing, runtime: Handle::current() }
@@ -186,8 +182,7 @@ impl Node {
 
 async fn replay_here(exports: Arc<Hub>, id: &str) -> Result<Replayed, ChangeError> {
     let id = id.to_owned();
-    let done = tokio::task::spawn_blocking(move || exports.replay(&id, REPLAY_TIMEOUT)).await;
-    done.unwrap_or_else(|error| Err(ChangeError::File(io::Error::other(error))))
+    blocking(move || exports.replay(&id, REPLAY_TIMEOUT)).await
 }
 
 /// Answers another broker that was asked to have parked records tried again.

@@ -15,6 +15,7 @@ use futures::stream::FuturesUnordered;
 use parking_lot::RwLock;
 use protocol::FIRST_PARTITION;
 use tokio::time::{Instant, sleep};
+use transport::Lane;
 
 use crate::cluster::Links;
 use crate::node::Node;
@@ -94,7 +95,7 @@ impl StoreQueries {
         // False comes first.
         others.sort_by_key(|other| *other != latest);
         let others = others.into_iter().filter_map(|other| Some((other, links.peers.peer(other)?))).collect();
-        let (other, answer) = ask_in_turn(others, request, self.timeout, Ok).await?;
+        let (other, answer) = ask_in_turn(others, Lane::Requests, request, self.timeout, Ok).await?;
         self.latest.store(other, Ordering::Relaxed);
         Ok(answer.into())
     }
