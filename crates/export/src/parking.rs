@@ -1,10 +1,10 @@
 //! Records that an exporter's target refuses for good: set aside durably, so that the exporter goes on, until somebody
 //! has them replayed.
 //!
-//! Those of exporters whose target is that of all replicas are kept where all replicas have them ([`ParkedRecords`]).
-//! For the others, there is one file for each partition: entries one after the other, each its length (u32), the XXH3
-//! of its payload (u64), both little-endian, and the payload in CBOR. An entry is synced before the exporter passes
-//! over its record, and passes over it again after a crash for as long as the entry is there.
+//! A record that the target of all replicas refuses is kept where all replicas have it ([`ParkedRecords`]). The others
+//! are in one file for each partition: entries one after the other, each its length (u32), the XXH3 of its payload
+//! (u64), both little-endian, and the payload in CBOR. An entry is synced before the exporter passes over its record,
+//! and passes over it again after a crash for as long as the entry is there.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;

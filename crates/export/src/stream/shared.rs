@@ -103,22 +103,26 @@ impl Stream {
         Some(self.lock().readers[reader].missing).filter(|missing| position < *missing)
     }
 
-    /// Where the records of an exporter are parked. A replica that is alone has one place.
+    /// Where the records of an exporter are parked.
     pub fn parked(&self, reader: usize) -> &dyn ParkedRecords {
-        match self.shared_parked.get() {
-            Some(shared) if self.lock().readers[reader].is_shared => &**shared,
-            _ => &self.own_parked,
-        }
+        self.parked_for_all(reader).unwrap_or(&self.own_parked)
+    }
+
+    /// The same if its target is that of all replicas. A replica that is alone has one place.
+    fn parked_for_all(&self, reader: usize) -> Option<&dyn ParkedRecords> {
+        let shared = self.shared_parked.get()?;
+        self.lock().readers[reader].is_shared.then_some(&**shared)
     }
 
     /// Moves records of an exporter that an earlier release has parked on this replica to where all replicas have them.
     pub fn share_parked(&self, reader: usize, id: &str) -> Result<(), ExportError> {
+        let Some(shared) = self.parked_for_all(reader) else { return Ok(()) };
         let own = self.own_parked.positions(id)?;
-        if own.is_empty() || self.shared_parked.get().is_none() || !self.lock().readers[reader].is_shared {
+        if own.is_empty() {
             return Ok(());
         }
         for parked in self.own_parked.list(id)? {
-            self.parked(reader).park(parked)?;
+            shared.park(parked)?;
         }
         self.own_parked.remove(id, &own)
     }
