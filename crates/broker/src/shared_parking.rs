@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Engine;
-use engine::entity::ParkedRecord;
+use engine::entity::{PARKED_MAX, ParkedRecord};
 use export::{ChangeError, ExportError, Hub, Parked, ParkedRecords, Replayed};
 use parking_lot::Mutex;
 use planted::Bug;
@@ -24,8 +24,6 @@ use crate::cluster_exporting::blocking;
 use crate::node::Node;
 use crate::peer_request::RequestKind;
 
-/// Rows of one exporter that are read: more than there can be.
-const ROWS_MAX: usize = 10_000;
 /// Time for a command; then the exporter tries again.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that parked records are tried again in, at the leader, and for its answer.
@@ -73,17 +71,13 @@ fn failed(reason: impl fmt::Display) -> ExportError {
     ExportError::Target(format!("the records that are parked for all brokers: {reason}"))
 }
 
-fn of(exporter: &str) -> std::ops::RangeInclusive<(Arc<str>, u64)> {
-    (Arc::from(exporter), 0)..=(Arc::from(exporter), u64::MAX)
-}
-
 impl ParkedRecords for ParkedInState {
     fn positions(&self, exporter: &str) -> Result<BTreeSet<u64>, ExportError> {
         self.read(|engine| {
-            if engine.parked().records == 0 {
+            if engine.parked().rows == 0 {
                 return Ok(BTreeSet::new());
             }
-            let keys = engine.tables().parked_records.keys(of(exporter), ROWS_MAX)?;
+            let keys = engine.tables().parked_records.keys(ParkedRecord::places(exporter), PARKED_MAX)?;
             Ok(keys.into_iter().map(|(_, position)| position).collect())
         })
     }
@@ -93,7 +87,8 @@ impl ParkedRecords for ParkedInState {
     }
 
     fn list(&self, exporter: &str) -> Result<Vec<Parked>, ExportError> {
-        let rows = self.read(|engine| engine.tables().parked_records.scan(of(exporter), ROWS_MAX))?;
+        let rows = self
+            .read(|engine| engine.tables().parked_records.scan(ParkedRecord::places(exporter), PARKED_MAX))?;
         let parked = rows.into_iter().map(|((_, position), row)| {
             let ParkedRecord { record, reason, parked_ms } = &*row;
             let record: protocol::Record = minicbor::decode(record).map_err(failed)?;

@@ -34,7 +34,7 @@ pub use query::{Read, ReadError, Scan, View};
 use crate::core::meter::Meter;
 use crate::identity::access::rights::Rights;
 use definition::Definitions;
-use entity::{Meta, ParkedTotals};
+use entity::{Meta, RowTotals};
 
 /// The only row of the `meta` table.
 const META: u8 = 0;
@@ -156,7 +156,7 @@ impl Engine {
     }
 
     /// How many parked records are kept.
-    pub fn parked(&self) -> ParkedTotals {
+    pub fn parked(&self) -> RowTotals {
         self.meta.parked.unwrap_or_default()
     }
 

@@ -10,7 +10,7 @@ use state::StateError;
 use crate::Engine;
 use crate::core::effects::{Effects, Outcome};
 use crate::core::failure::ApplyError;
-use crate::entity::{KeptAnswer, KeyedCommand, KeyedRequest, KeyedTotals};
+use crate::entity::{KeptAnswer, KeyedCommand, KeyedRequest};
 
 /// Keys whose time is over that a command with a key forgets, and a tick: more than one comes with each.
 const FORGOTTEN_PER_COMMAND: usize = 4;
@@ -43,7 +43,7 @@ impl Engine {
         }
         let limits = self.options.idempotency;
         let totals = self.meta.keyed.unwrap_or_default();
-        if totals.commands >= limits.max_keys || totals.bytes >= limits.max_bytes {
+        if totals.rows >= limits.max_keys || totals.bytes >= limits.max_bytes {
             let reason = "Expected to keep the idempotency key, but as many are kept as 'idempotency.max_keys' or \
                           'idempotency.max_bytes' allows. Nothing was done.";
             return Ok(Some(Err(Rejection::new(RejectionType::ResourceExhausted, reason))));
@@ -171,19 +171,14 @@ impl Engine {
     }
 
     fn put_key(&mut self, at: At, row: KeyedCommand) {
-        let totals = self.meta.keyed.get_or_insert_default();
-        totals.commands += 1;
-        totals.bytes += row_bytes(&row);
+        self.meta.keyed = Some(self.meta.keyed.unwrap_or_default().with(row_bytes(&row)));
         self.tables.keyed_due.put((row.expires_ms, at.0, at.1), ());
         self.tables.keyed_commands.put(at, row);
     }
 
     fn forget_key(&mut self, at: At) -> Result<(), StateError> {
         let row = self.tables.keyed_commands.get(&at)?.expect("a key that is to be forgotten is there");
-        let totals = self.meta.keyed.unwrap_or_default();
-        let left = KeyedTotals { commands: totals.commands - 1, bytes: totals.bytes - row_bytes(&row) };
-        assert!(left.commands > 0 || left.bytes == 0, "no keys have no bytes");
-        self.meta.keyed = (left.commands > 0).then_some(left);
+        self.meta.keyed = self.meta.keyed.expect("a kept key is counted").without(row_bytes(&row));
         self.tables.keyed_due.delete(&(row.expires_ms, at.0, at.1));
         for number in &row.waiting {
             self.tables.keyed_requests.delete(number);

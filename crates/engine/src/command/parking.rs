@@ -7,11 +7,9 @@ use protocol::{Name, ParkRecord, Rejection, RejectionType, Response};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::entity::{ParkedRecord, ParkedTotals};
+use crate::entity::{PARKED_MAX, ParkedRecord};
 
-/// Records that are kept at the most, of all exporters.
-const RECORDS_MAX: u64 = 1000;
-/// Bytes of their rows at the most.
+/// Bytes of the rows of all exporters at the most.
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 impl CommandContext<'_> {
@@ -25,13 +23,15 @@ impl CommandContext<'_> {
             reason: park.reason.clone(),
             parked_ms: park.parked_ms,
         };
-        let ParkedTotals { records, bytes } = self.meta.parked.unwrap_or_default();
-        let totals = ParkedTotals { records: records + 1, bytes: bytes + row.bytes() };
-        if totals.records > RECORDS_MAX || totals.bytes > BYTES_MAX {
+        let parked = self.meta.parked.unwrap_or_default();
+        let totals = parked.with(row.bytes());
+        if totals.rows > PARKED_MAX as u64 || totals.bytes > BYTES_MAX {
             let reason = format!(
-                "Expected to park a record of {} bytes, but {records} records in {bytes} bytes are parked; at most \
-                 {RECORDS_MAX} records in {BYTES_MAX} bytes are",
-                row.bytes()
+                "Expected to park a record of {} bytes, but {} records in {} bytes are parked; at most {PARKED_MAX} \
+                 records in {BYTES_MAX} bytes are",
+                row.bytes(),
+                parked.rows,
+                parked.bytes
             );
             return Err(Rejection::new(RejectionType::ResourceExhausted, reason).into());
         }
@@ -40,15 +40,12 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Those that are not parked are passed over: a request that was sent twice does nothing the second time.
+    /// Records that are not parked are passed over: a request that was sent twice does nothing the second time.
     pub(super) fn unpark_records(&mut self, exporter: &Name, positions: &[u64]) -> Result<Response, Failure> {
         for &position in positions {
             let at = (exporter.0.clone(), position);
             let Some(row) = self.tables.parked_records.get(&at)? else { continue };
-            let totals = self.meta.parked.expect("a parked record is counted");
-            let left = ParkedTotals { records: totals.records - 1, bytes: totals.bytes - row.bytes() };
-            assert!(left.records > 0 || left.bytes == 0, "no records have no bytes");
-            self.meta.parked = (left.records > 0).then_some(left);
+            self.meta.parked = self.meta.parked.expect("a parked record is counted").without(row.bytes());
             self.tables.parked_records.delete(&at);
         }
         Ok(Response::Done)
@@ -56,8 +53,7 @@ impl CommandContext<'_> {
 
     /// Forgets all parked records of an exporter.
     pub(super) fn unpark_all(&mut self, exporter: &Name) -> Result<(), Failure> {
-        let all = (exporter.0.clone(), 0)..=(exporter.0.clone(), u64::MAX);
-        let parked = self.tables.parked_records.keys(all, RECORDS_MAX as usize)?;
+        let parked = self.tables.parked_records.keys(ParkedRecord::places(exporter.as_str()), PARKED_MAX)?;
         let positions: Vec<u64> = parked.into_iter().map(|(_, position)| position).collect();
         self.unpark_records(exporter, &positions)?;
         Ok(())

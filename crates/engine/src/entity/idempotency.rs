@@ -34,16 +34,6 @@ pub struct KeyedRequest {
 }
 minicbor_value!(KeyedRequest);
 
-/// How many commands with keys are kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
-pub struct KeyedTotals {
-    #[n(0)]
-    pub commands: u64,
-    /// Bytes of their rows, about.
-    #[n(1)]
-    pub bytes: u64,
-}
-
 /// An answer, encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(transparent)]

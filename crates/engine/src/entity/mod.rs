@@ -8,6 +8,7 @@ mod element;
 mod idempotency;
 mod parking;
 pub(crate) mod tables;
+mod totals;
 pub(crate) mod variable;
 
 use minicbor::{Decode, Encode};
@@ -26,8 +27,9 @@ pub use element::{
     AfterListeners, Cancelling, ElementInstance, Instance, JoinCheck, Leave, Listening, Parent, PendingEvent,
     Phase,
 };
-pub use idempotency::{KeptAnswer, KeyedCommand, KeyedRequest, KeyedTotals};
-pub use parking::{ParkedRecord, ParkedTotals};
+pub use idempotency::{KeptAnswer, KeyedCommand, KeyedRequest};
+pub use parking::{PARKED_MAX, ParkedRecord};
+pub use totals::RowTotals;
 pub use variable::{Chunk, Loop, LoopOutput, Variable, VariableKey};
 
 use crate::core::step::Step;
@@ -89,10 +91,10 @@ pub struct Meta {
     pub active_version: u16,
     /// Commands with idempotency keys that are kept; `None` while there are none.
     #[n(15)]
-    pub keyed: Option<KeyedTotals>,
+    pub keyed: Option<RowTotals>,
     /// Parked records that are kept; `None` while there are none.
     #[n(16)]
-    pub parked: Option<ParkedTotals>,
+    pub parked: Option<RowTotals>,
 }
 minicbor_value!(Meta);
 

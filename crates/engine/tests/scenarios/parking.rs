@@ -1,7 +1,7 @@
 //! Records that the targets of exporters refuse, kept in the state.
 
 use engine::Outcome;
-use engine::entity::ParkedTotals;
+use engine::entity::RowTotals;
 use protocol::{Command, Name, ParkRecord, RejectionType, Response};
 
 use crate::support::Harness;
@@ -33,7 +33,7 @@ fn parked(harness: &Harness) -> Vec<(String, u64)> {
     let engine = harness.engine();
     let rows = engine.tables().parked_records.scan(.., usize::MAX).unwrap();
     let bytes = rows.iter().map(|(_, row)| row.bytes()).sum();
-    let totals = ParkedTotals { records: rows.len() as u64, bytes };
+    let totals = RowTotals { rows: rows.len() as u64, bytes };
     assert_eq!(engine.parked(), totals);
     rows.into_iter().map(|((exporter, position), _)| (exporter.to_string(), position)).collect()
 }
