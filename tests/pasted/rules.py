@@ -32,6 +32,7 @@ NOT_RUN = (
     Left("docs/cluster.md", "curl -X POST", _CLUSTER),
     Left("docs/reliability.md", "make faults", _HOURS),
     Left("docs/reliability.md", "make simulate", _HOURS),
+    Left("docs/reliability.md", "make cluster-bench", _HOURS),
     Left("docs/experiments.md", "make experiments", _HOURS),
     Left("docs/experiments.md", "cargo test", "`make unit` runs it"),
     Left("docs/experiments.md", "tests/clients/run.py", "`make clients` runs it"),
