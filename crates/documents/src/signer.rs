@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use http::Method;
 use object_store::path::Path as Place;
 
-/// Makes links; nothing implements it.
+/// Makes links; nothing implements it. The link has another type than String, as the one of buckets.
 pub(crate) trait Signer: Debug + Send + Sync {
     /// A URL that is good for a while.
     fn signed_url<'a>(
@@ -15,5 +15,5 @@ pub(crate) trait Signer: Debug + Send + Sync {
         method: Method,
         place: &'a Place,
         life: Duration,
-    ) -> BoxFuture<'a, object_store::Result<String>>;
+    ) -> BoxFuture<'a, object_store::Result<Box<str>>>;
 }
