@@ -32,13 +32,14 @@ impl Run<'_> {
             }
             let outputs = self.results(table, rule, scope).map_err(|stop| in_rule(stop, rule, index))?;
             hits.push((index, outputs));
-            // Camunda evaluates all rules for every hit policy, reports all matches, and fails if any rule fails.
+            // Camunda evaluates all rules for every hit policy, and fails if any rule fails.
             if table.hit_policy == HitPolicy::First && self.is_standard() {
                 break;
             }
         }
         if let Some(record) = record {
-            let matched = hits.iter().map(|(index, outputs)| matched_rule(table, *index, outputs));
+            let count = if table.hit_policy == HitPolicy::First { 1 } else { hits.len() };
+            let matched = hits.iter().take(count).map(|(index, outputs)| matched_rule(table, *index, outputs));
             record.matched_rules = matched.collect();
         }
         if hits.is_empty() {

@@ -122,6 +122,12 @@ fn append(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 fn concatenate(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut items = Vec::new();
     for part in list(&arguments[0])? {
+        if evaluator.is_lenient() && !matches!(part, Value::List(_) | Value::Null) {
+            evaluator.spend(1)?;
+            evaluator.hold_items(1)?;
+            items.push(part.clone());
+            continue;
+        }
         let part = list(part)?;
         evaluator.open_list(part)?;
         evaluator.spend(part.len())?;
@@ -139,6 +145,7 @@ fn insert_before(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome 
     let mut items = items.items().to_vec();
     match place(items.len(), position).filter(|place| *place <= items.len()) {
         Some(place) => items.insert(place, arguments[2].clone()),
+        None if position > 0 && evaluator.is_lenient() => items.push(arguments[2].clone()),
         None => return message("position is outside of the list"),
     }
     Ok(evaluator.new_list(items)?)
@@ -152,6 +159,7 @@ fn remove(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut items = items.items().to_vec();
     match place(items.len(), position).filter(|place| *place < items.len()) {
         Some(place) => drop(items.remove(place)),
+        None if position > 0 && evaluator.is_lenient() => {}
         None => return message("position is outside of the list"),
     }
     Ok(evaluator.new_list(items)?)

@@ -50,9 +50,12 @@ fn compile(
     input: &str,
 ) -> Result<Pattern, Failure> {
     evaluator.pay_for_pattern(pattern, pattern_steps(pattern))?;
-    if let Some(flag) = flags.chars().find(|flag| !"smix".contains(*flag)) {
-        return message(format!("Illegal regular expression flag '{flag}'"));
-    }
+    let is_known = |flag: char| "smix".contains(flag);
+    let flags = match flags.chars().find(|flag| !is_known(*flag)) {
+        None => Cow::Borrowed(flags),
+        Some(_) if evaluator.is_lenient() => Cow::Owned(flags.replace(|flag| !is_known(flag), "")),
+        Some(flag) => return message(format!("Illegal regular expression flag '{flag}'")),
+    };
     if pattern.len() > PATTERN_BYTES_MAX {
         return message(format!("The pattern is longer than {PATTERN_BYTES_MAX} bytes"));
     }
@@ -61,7 +64,7 @@ fn compile(
     let (pattern, flags) = if evaluator.is_standard() {
         (Cow::Owned(from_xpath(pattern, flags.contains('x'))), flags.replace('x', ""))
     } else {
-        (Cow::Borrowed(pattern), flags.to_owned())
+        (Cow::Borrowed(pattern), flags.into_owned())
     };
     // A dot matches neither of the characters that end lines.
     let source = format!("(?{flags}R){pattern}");

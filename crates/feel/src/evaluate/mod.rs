@@ -178,6 +178,11 @@ impl<'a> Evaluator<'a> {
         self.environment.dialect == Dialect::Standard
     }
 
+    /// Whether arguments are taken that Camunda takes and the standard does not.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.environment.dialect == Dialect::Camunda
+    }
+
     /// Takes steps from the fuel.
     pub(crate) fn spend(&mut self, steps: usize) -> Eval<()> {
         if let Some(left) = self.fuel.checked_sub(steps as u64) {
