@@ -16,6 +16,9 @@ pub const IDEMPOTENCY_VERSION: u16 = 3;
 /// The first version that keeps parked records.
 pub const PARKING_VERSION: u16 = 5;
 
+/// The first version that takes names of cluster variables and arguments of FEEL functions as the reference does.
+pub const LENIENT_VERSION: u16 = 5;
+
 /// The version that is active where no command has activated one: that of the releases which did not note it.
 pub const FIRST_ACTIVE_VERSION: u16 = 2;
 
