@@ -234,8 +234,10 @@ pub struct AdHoc {
     pub inner: ElementIndex,
     /// Elements that may be activated, in document order.
     pub activities: Vec<ElementIndex>,
-    /// Metadata of these elements, as a JSON list.
+    /// Metadata of these elements, as a JSON list: members without a value are left out.
     pub elements_json: Arc<str>,
+    /// The same with all members, as engine versions before 5 have it.
+    pub all_members_json: Arc<str>,
     /// `zeebe:adHoc activeElementsCollection`: IDs of the elements activated at the beginning.
     pub active_elements: Option<Expression>,
     /// `completionCondition`.

@@ -48,6 +48,8 @@ pub struct Engine {
     rights: Rights,
     meter: Meter,
     options: Options,
+    /// Version that the batch at work asks for.
+    version: u16,
 }
 
 impl Engine {
@@ -58,7 +60,7 @@ impl Engine {
         let definitions = Definitions::new(&options);
         let (counters, rights) = (Counters::default(), Rights::default());
         let meter = Meter::default();
-        let mut engine = Self { tables, meta, definitions, counters, rights, meter, options };
+        let mut engine = Self { tables, meta, definitions, counters, rights, meter, options, version: FIRST_ACTIVE_VERSION };
         engine.load_settings()?;
         Ok(engine)
     }
@@ -68,6 +70,7 @@ impl Engine {
         if batch.engine_version > ENGINE_VERSION {
             return Err(ApplyError::UnknownVersion(batch.engine_version));
         }
+        self.version = batch.engine_version;
         self.meta.wall_ms = self.meta.wall_ms.max(batch.timestamp_ms);
         self.meta.set_now();
         let late = effects.late_responses.len();

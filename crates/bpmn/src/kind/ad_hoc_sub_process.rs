@@ -9,7 +9,7 @@ use super::{Check, Kind};
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::extension::{job, push_json_string};
-use crate::graph::{AdHoc, Element, ElementIndex, ElementKind, ElementType, EventType, Process, Text};
+use crate::graph::{AdHoc, Element, ElementIndex, ElementKind, ElementType, EventType, Mapping, Process, Text};
 use crate::outline::{Outline, Shape};
 use crate::xml::{Document, NodeId};
 
@@ -61,6 +61,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         inner: 0,
         activities: Vec::new(),
         elements_json: Arc::from("[]"),
+        all_members_json: Arc::from("[]"),
         active_elements: active_elements?,
         completion_condition: completion_condition?,
         cancel_remaining: cx.attribute("cancelRemainingInstances").is_none_or(is_true),
@@ -112,13 +113,15 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
             continue;
         }
         let activities: Vec<ElementIndex> = activities(&process.elements, outline, index).collect();
-        let elements_json = elements_json(document, outline, process, &activities);
+        let json = |given| elements_json(document, outline, process, &activities, given);
+        let (elements_json, all_members_json) = (json(Given::WithValue), json(Given::All));
         let inner_index = process.elements.len() as ElementIndex;
         let element = &mut process.elements[index as usize];
         if let ElementKind::AdHoc(ad_hoc) = &mut element.kind {
             ad_hoc.inner = inner_index;
             ad_hoc.activities = activities;
             ad_hoc.elements_json = elements_json;
+            ad_hoc.all_members_json = all_members_json;
         }
         let children = std::mem::take(&mut element.children);
         let inner = Element {
@@ -149,12 +152,13 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
     }
 }
 
-/// Metadata of the elements, for the job worker that decides which of them to activate.
+/// Metadata of the elements, for the job worker that decides which of them to activate, with the members that are given.
 fn elements_json(
     document: &Document<'_>,
     outline: &Outline<'_>,
     process: &Process,
     activities: &[ElementIndex],
+    given: Given,
 ) -> Arc<str> {
     let mut json = String::from("[");
     for &index in activities {
@@ -163,31 +167,69 @@ fn elements_json(
         if json.len() > 1 {
             json.push(',');
         }
-        json.push_str("{\"elementId\":");
-        push_json_string(&mut json, &element.id);
-        json.push_str(",\"elementName\":");
-        push_optional(&mut json, element.name.as_deref());
-        json.push_str(",\"documentation\":");
+        let mut members = Members { json: &mut json, given, is_first: true };
+        members.add("elementId", |json| push_json_string(json, &element.id));
+        members.add("elementName", |json| push_optional(json, element.name.as_deref()));
         let text = document.bpmn_children(node, "documentation").next().map(|node| document.text(node));
-        push_optional(&mut json, text.filter(|text| !text.is_empty()));
-        json.push_str(",\"properties\":{");
-        push_properties(&mut json, document, node);
-        json.push_str("},\"parameters\":[");
-        let expressions = element.inputs.iter().filter_map(|mapping| match &mapping.source {
-            Some(Text::Expression(expression)) => Some(expression),
-            _ => None,
-        });
-        let parameters = expressions.flat_map(|expression| expression.ai_parameters().unwrap_or_default());
-        for (at, parameter) in parameters.enumerate() {
-            if at > 0 {
-                json.push(',');
-            }
-            push_parameter(&mut json, &parameter);
-        }
-        json.push_str("]}");
+        members.add("documentation", |json| push_optional(json, text.filter(|text| !text.is_empty())));
+        members.add("properties", |json| push_properties(json, document, node));
+        members.add("parameters", |json| push_parameters(json, &element.inputs, given));
+        members.end();
     }
     json.push(']');
     Arc::from(json)
+}
+
+/// Which members an object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    All,
+    /// Those that are neither `null` nor empty.
+    WithValue,
+}
+
+/// An object as it is written.
+struct Members<'a> {
+    json: &'a mut String,
+    given: Given,
+    is_first: bool,
+}
+
+impl Members<'_> {
+    fn add(&mut self, name: &str, write: impl FnOnce(&mut String)) {
+        let start = self.json.len();
+        self.json.push(if self.is_first { '{' } else { ',' });
+        push_json_string(self.json, name);
+        self.json.push(':');
+        let value = self.json.len();
+        write(self.json);
+        if self.given == Given::WithValue && matches!(&self.json[value..], "null" | "[]" | "{}") {
+            self.json.truncate(start);
+        } else {
+            self.is_first = false;
+        }
+    }
+
+    fn end(self) {
+        assert!(!self.is_first, "an object here has a name, which is given");
+        self.json.push('}');
+    }
+}
+
+fn push_parameters(json: &mut String, inputs: &[Mapping], given: Given) {
+    let expressions = inputs.iter().filter_map(|mapping| match &mapping.source {
+        Some(Text::Expression(expression)) => Some(expression),
+        _ => None,
+    });
+    json.push('[');
+    let parameters = expressions.flat_map(|expression| expression.ai_parameters().unwrap_or_default());
+    for (at, parameter) in parameters.enumerate() {
+        if at > 0 {
+            json.push(',');
+        }
+        push_parameter(json, &parameter, given);
+    }
+    json.push(']');
 }
 
 fn push_optional(json: &mut String, text: Option<&str>) {
@@ -198,6 +240,7 @@ fn push_optional(json: &mut String, text: Option<&str>) {
 }
 
 fn push_properties(json: &mut String, document: &Document<'_>, node: NodeId) {
+    json.push('{');
     let containers = document
         .bpmn_children(node, "extensionElements")
         .flat_map(|container| document.zeebe_children(container, "properties"));
@@ -213,21 +256,19 @@ fn push_properties(json: &mut String, document: &Document<'_>, node: NodeId) {
         json.push(':');
         push_optional(json, document.attribute(property, "value"));
     }
+    json.push('}');
 }
 
-fn push_parameter(json: &mut String, parameter: &AiParameter) {
-    json.push_str("{\"name\":");
-    push_json_string(json, &parameter.name);
-    for (key, value) in [
+fn push_parameter(json: &mut String, parameter: &AiParameter, given: Given) {
+    let mut members = Members { json, given, is_first: true };
+    members.add("name", |json| push_json_string(json, &parameter.name));
+    for (name, value) in [
         ("description", &parameter.description),
         ("type", &parameter.type_name),
         ("schema", &parameter.schema),
         ("options", &parameter.options),
     ] {
-        json.push(',');
-        push_json_string(json, key);
-        json.push(':');
-        json.push_str(&value.to_json_string());
+        members.add(name, |json| json.push_str(&value.to_json_string()));
     }
-    json.push('}');
+    members.end();
 }

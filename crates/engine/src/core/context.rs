@@ -31,6 +31,8 @@ pub(crate) struct CommandContext<'a> {
     pub rights: &'a mut Rights,
     pub meter: &'a Meter,
     pub options: &'a Options,
+    /// Version of the engine that the batch asks for.
+    pub version: u16,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
     /// On whose behalf this context works.
@@ -76,7 +78,7 @@ impl ActiveElement {
 
 impl<'a> CommandContext<'a> {
     pub fn new(engine: &'a mut Engine, effects: &'a mut Effects) -> Self {
-        let Engine { tables, meta, definitions, counters, rights, meter, options } = engine;
+        let Engine { tables, meta, definitions, counters, rights, meter, options, version } = engine;
         let command_position = meta.position;
         Self {
             tables,
@@ -86,6 +88,7 @@ impl<'a> CommandContext<'a> {
             rights,
             meter,
             options,
+            version: *version,
             effects,
             steps: VecDeque::new(),
             origin: CommandOrigin::default(),

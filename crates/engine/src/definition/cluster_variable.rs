@@ -1,8 +1,8 @@
 //! Creates, changes and deletes variables of the cluster and of tenants.
 
 use protocol::{
-    ClusterVariable, ClusterVariableAction, ClusterVariableRecord, ClusterVariableView, Intent, Name,
-    Rejection, Response,
+    ClusterVariable, ClusterVariableAction, ClusterVariableRecord, ClusterVariableView, Intent,
+    LENIENT_VERSION, Name, Rejection, Response,
 };
 
 use crate::core::context::CommandContext;
@@ -47,16 +47,16 @@ impl CommandContext<'_> {
         Ok(Response::ClusterVariable(ClusterVariableView { tenant_id, name, value }))
     }
 
-    /// A name that expressions can say, and a value of a size that they can read each time.
+    /// A name, and a value of a size that expressions can read each time.
     fn check_cluster_variable(&self, change: &ClusterVariable) -> Result<(), Failure> {
-        let mut chars = change.name.chars();
-        let is_name = chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
-            && chars.all(|c| c.is_alphanumeric() || c == '_');
         let limit = self.options.max_cluster_variable_name_chars;
+        let is_strict = self.version < LENIENT_VERSION;
+        let is_name = if is_strict { is_variable(&change.name) } else { !change.name.trim().is_empty() };
         if !is_name || change.name.chars().count() > limit {
+            let wanted =
+                if is_strict { "a letter or '_', then letters, digits or '_', at most" } else { "not blank, and at most" };
             let reason = format!(
-                "Expected the name of a cluster variable to be a letter or '_', then letters, digits or '_', at most {limit} \
-                 characters, but it was '{}'",
+                "Expected the name of a cluster variable to be {wanted} {limit} characters, but it was '{}'",
                 self.options.cut_message(&change.name)
             );
             return Err(Rejection::invalid_argument(reason).into());
@@ -71,6 +71,13 @@ impl CommandContext<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether expressions can say a name without backticks.
+fn is_variable(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn wanted(what: &str, change: &ClusterVariable) -> String {

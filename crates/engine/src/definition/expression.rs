@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use bpmn::graph::Text;
-use feel::{Budget, Environment, Expression, Value};
-use protocol::{Document, Json, Key, Name};
+use feel::{Budget, Dialect, Environment, Expression, Value};
+use protocol::{Document, Json, Key, LENIENT_VERSION, Name};
 use state::StateError;
 
 use crate::core::context::CommandContext;
@@ -81,8 +81,10 @@ impl CommandContext<'_> {
         let work = &self.options.work;
         let (fuel, bytes) = (work.max_fuel_per_step, work.max_evaluation_bytes);
         let limits = feel::Limits { fuel, bytes, ..feel::Limits::default() };
-        let environment =
-            Environment { now_ms: self.now_ms(), seed: self.meta.position, limits, ..Environment::default() };
+        let dialect =
+            if self.version < LENIENT_VERSION { Dialect::StricterCamunda } else { Dialect::Camunda };
+        let (now_ms, seed) = (self.now_ms(), self.meta.position);
+        let environment = Environment { now_ms, seed, limits, dialect, ..Environment::default() };
         let mut budget = self.meter.budget(&environment);
         let result = evaluate(&lookup, &environment, &mut budget);
         self.meter.note(&budget);

@@ -1,7 +1,7 @@
 //! Resolves an incident: what it stopped is tried again.
 
 use bpmn::graph::{ElementKind, End};
-use protocol::{Key, Rejection, Response};
+use protocol::{Key, LENIENT_VERSION, Rejection, Response};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
@@ -15,6 +15,7 @@ impl CommandContext<'_> {
             let purpose = format!("resolve incident with key '{key}'");
             self.refuse_banned(incident.process_instance_key, &purpose)?;
             self.refuse_uncaught(key, &incident)?;
+            self.refuse_without_retries(key, &incident)?;
         }
         let Some(incident) = self.remove_incident(key)? else {
             return Err(Rejection::not_found(format!(
@@ -47,6 +48,20 @@ impl CommandContext<'_> {
         Err(Rejection::invalid_state(format!(
             "Expected to resolve incident with key '{key}', but nothing catches the error '{code}' that end event '{}' throws; migrate, modify or cancel the process instance instead",
             at.element().id
+        ))
+        .into())
+    }
+
+    /// A job without retries would only raise the same incident.
+    fn refuse_without_retries(&self, key: Key, incident: &Incident) -> Result<(), Failure> {
+        let Some(job_key) = incident.job_key.filter(|_| self.version >= LENIENT_VERSION) else { return Ok(()) };
+        let Some(job) = self.tables.jobs.get(&job_key)? else { return Ok(()) };
+        if !matches!(job.state, JobState::Failed | JobState::ErrorThrown) || job.retries > 0 {
+            return Ok(());
+        }
+        Err(Rejection::invalid_state(format!(
+            "Expected to resolve incident with key '{key}', but its job with key '{job_key}' has no retries left; \
+             update the retries of the job before"
         ))
         .into())
     }

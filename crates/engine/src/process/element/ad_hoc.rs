@@ -1,7 +1,7 @@
 //! Ad-hoc sub-process: what runs inside is decided by a list, by a job worker, or from outside.
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, Json, Name};
+use protocol::{Document, Json, LENIENT_VERSION, Name};
 
 use super::{Behavior, Leave, Next};
 use crate::core::context::{ActiveElement, CommandContext};
@@ -26,7 +26,9 @@ impl AdHocSubProcess {
 impl Behavior for AdHocSubProcess {
     fn prepare(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(()) };
-        let elements = Json::from_valid(ad_hoc.elements_json.to_string());
+        let is_strict = work.version < LENIENT_VERSION;
+        let elements = if is_strict { &ad_hoc.all_members_json } else { &ad_hoc.elements_json };
+        let elements = Json::from_valid(elements.to_string());
         // The model decides how large it is.
         let kind = ErrorType::ExtractValueError;
         work.check_produced(&elements, &format_args!("variable '{ELEMENTS}'"), kind)?;

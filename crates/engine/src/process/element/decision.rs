@@ -1,7 +1,7 @@
 //! Business rule task that evaluates a decision.
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, Name};
+use protocol::{Document, LENIENT_VERSION, Name};
 
 use super::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
@@ -30,7 +30,10 @@ impl Behavior for Decision {
                 "Expected to evaluate decision '{id}', but no decision found for id '{id}'{}.",
                 describe(&called.binding)
             );
-            return Err(Failure::incident(ErrorType::CalledDecisionError, message));
+            let is_strict = work.version < LENIENT_VERSION;
+            let error_type =
+                if is_strict { ErrorType::CalledDecisionError } else { ErrorType::DecisionEvaluationError };
+            return Err(Failure::incident(error_type, message));
         };
         let result = work.evaluate_decision(at, decision_key)?;
         Ok(Next::Complete([(Name::from(&called.result_variable), result)].into_iter().collect()))
