@@ -25,9 +25,9 @@ pub(super) fn key(field: &str, value: i64) -> Result<Key, Status> {
     }
 }
 
-/// A set of variables as JSON text; empty text means none.
+/// A set of variables as JSON text; empty text and `null` mean none.
 pub(super) fn variables(field: &str, text: String) -> Result<Document, Status> {
-    if text.is_empty() {
+    if text.is_empty() || text.trim_ascii() == "null" {
         return Ok(Document::empty());
     }
     Document::parse(Bytes::from(text))
@@ -147,7 +147,9 @@ mod tests {
 
     #[test]
     fn what_is_left_out_has_its_default() {
-        assert!(variables("variables", String::new()).unwrap().is_empty());
+        for none in ["", "null", " null\n"] {
+            assert!(variables("variables", none.to_owned()).unwrap().is_empty(), "{none:?}");
+        }
         assert_eq!(tenant("tenantId", "").unwrap(), Name::default_tenant());
         assert_eq!(tenants("tenantIds", &[]).unwrap(), [Name::default_tenant()]);
         let both = ["a@b".to_owned(), String::new()];

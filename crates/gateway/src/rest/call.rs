@@ -96,10 +96,6 @@ impl<'a> Call<'a> {
             Operation::ActivateJobs if self.fields.text("tenantFilter").as_deref() != Some("ASSIGNED") => {
                 tenancy.check_list(id, &self.fields.names("tenantIds"))
             }
-            Operation::CreateTenantClusterVariable
-            | Operation::GetTenantClusterVariable
-            | Operation::UpdateTenantClusterVariable
-            | Operation::DeleteTenantClusterVariable => tenancy.check_named(id, &self.parameters[0]),
             _ => Ok(()),
         }
         .map_err(Failure::invalid)

@@ -19,12 +19,14 @@ use traces::{RequestTrace, TRACE_PARENT, Traced, Traces};
 
 use super::Options;
 use super::call::Call;
-use super::contract::{Body as BodySpec, Media, Operation, OperationSpec, Parameter};
+use super::contract::{Media, Operation, OperationSpec, Parameter, Schema};
 use super::download::forbid_sniffing;
+use super::fields::Fields;
 use super::gateway::BatchSearches;
 use super::gateway::Gateway;
 use super::metric_definitions::RequestMetrics;
-use super::multipart;
+use super::lenient;
+use super::multipart::{self, Form};
 use super::negotiate::{check_accept, check_content_type};
 use super::operation::perform;
 use super::outage::Outage;
@@ -186,14 +188,26 @@ impl Gateway {
             return self.run(call, &head.headers).await;
         }
         let body = read_body(body, limit, started + self.options.body_timeout).await?;
-        let mut call = Call::new(self, principal, operation, &parameters, &body);
-        call.query = query;
-        if !body.is_empty() {
-            check_content_type(&head.headers, expected.media)?;
-            read_content(&mut call, &head.headers, expected, &body).await?;
-        } else if expected.required {
+        if body.is_empty() && expected.required {
             return Err(Failure::invalid("request body: is required, but missing"));
         }
+        let usual;
+        let (mut content, mut fields, mut form) = (&body, Fields::none(), Form::default());
+        if !body.is_empty() {
+            check_content_type(&head.headers, expected.media)?;
+            match expected.media {
+                Media::Multipart => form = multipart::parse(&head.headers, body.clone(), expected.schema).await?,
+                Media::Json => match read_fields(expected.schema, &body) {
+                    Ok(read) => fields = read,
+                    Err(refused) => {
+                        usual = usual_form(expected.schema, &body).ok_or(refused)?;
+                        (content, fields) = (&usual, read_fields(expected.schema, &usual)?);
+                    }
+                },
+            }
+        }
+        let mut call = Call::new(self, principal, operation, &parameters, content);
+        (call.query, call.fields, call.form) = (query, fields, form);
         self.run(call, &head.headers).await
     }
 
@@ -214,25 +228,17 @@ impl Gateway {
     }
 }
 
-async fn read_content<'a>(
-    call: &mut Call<'a>,
-    headers: &HeaderMap,
-    expected: &'static BodySpec,
-    body: &'a Bytes,
-) -> Result<(), Failure> {
-    match expected.media {
-        Media::Json => {
-            let text = std::str::from_utf8(body).map_err(|error| {
-                Failure::invalid(format!(
-                    "request body is not valid JSON: not UTF-8 after {} bytes",
-                    error.valid_up_to()
-                ))
-            })?;
-            call.fields = validate(expected.schema, text)?;
-        }
-        Media::Multipart => call.form = multipart::parse(headers, body.clone(), expected.schema).await?,
-    }
-    Ok(())
+fn read_fields<'a>(schema: &'static Schema, body: &'a Bytes) -> Result<Fields<'a>, Failure> {
+    let text = std::str::from_utf8(body).map_err(|error| {
+        Failure::invalid(format!("request body is not valid JSON: not UTF-8 after {} bytes", error.valid_up_to()))
+    })?;
+    Ok(validate(schema, text)?)
+}
+
+/// A body that is refused, as it might be taken.
+fn usual_form(schema: &'static Schema, body: &Bytes) -> Option<Bytes> {
+    let text = std::str::from_utf8(body).ok()?;
+    lenient::usual_form(schema, text).map(Bytes::from)
 }
 
 fn traceparent(headers: &HeaderMap) -> Option<&str> {

@@ -14,6 +14,7 @@ mod download;
 mod exchange;
 mod fields;
 mod gateway;
+mod lenient;
 mod limits;
 mod metric_definitions;
 mod moment;

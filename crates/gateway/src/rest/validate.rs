@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::contract::{Additional, Array, Discriminator, Format, Kind, Object, Parameter, Schema, Text};
 use super::fields::{Field, Fields};
+use super::lenient::takes;
 use super::moment;
 use super::problem::Invalid;
 
@@ -272,19 +273,6 @@ impl<'a> Validation<'a> {
     fn problem(&mut self, problem: String) {
         let path = Path(&self.path);
         self.problems.add(format_args!("{path}: {problem}"));
-    }
-}
-
-/// Whether a kind can take a value that starts so.
-fn takes(kind: &Kind, token: Token) -> bool {
-    match kind {
-        Kind::Any => true,
-        Kind::Boolean => token == Token::Boolean,
-        Kind::Integer { .. } => token == Token::Number,
-        Kind::Text(_) | Kind::Enum(_) => token == Token::String,
-        Kind::Array(_) => token == Token::Array,
-        Kind::Object(_) => token == Token::Object,
-        Kind::Choice(alternatives) => alternatives.iter().any(|a| takes(&a.kind, token)),
     }
 }
 

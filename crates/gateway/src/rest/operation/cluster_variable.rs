@@ -48,9 +48,9 @@ pub(super) async fn get(call: &Call<'_>, has_tenant: bool) -> Result<Reply, Fail
     Ok(Reply::json(json(&variable)))
 }
 
-/// Any JSON, under the same limits as the variables of a process.
+/// Any JSON but `null`, under the same limits as the variables of a process.
 fn value(call: &Call<'_>) -> Result<Json, Failure> {
-    let Some(raw) = call.fields.raw("value") else { return Ok(Json::null()) };
+    let Some(raw) = call.fields.raw("value") else { return Err(Failure::invalid("value: must not be null")) };
     let document = Document::parse(Bytes::from(format!("{{\"value\":{raw}}}")))
         .map_err(|error| Failure::invalid(format!("value: {error}")))?;
     Ok(document.get("value").cloned().unwrap_or_else(Json::null))

@@ -128,21 +128,7 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
         Some((column, ..)) => 1 << column,
         None => write::columns(entity, result_object(call.operation, false)),
     };
-    let one = |columns, filter| {
-        let search = Search::one(entity, id.clone(), columns);
-        Search { filter: search.filter.clone().and(filter), ..search }
-    };
-    let storage = call.fresh_storage().await?;
-    let found = storage.search(one(columns, call.visible_rows(entity).await?)).await?;
-    let Some(row) = found.rows.first() else {
-        // It may be there, for others.
-        return Err(match call.known_rows(entity).await? {
-            Some((filter, refusal)) if !storage.search(one(1, filter.clone())).await?.rows.is_empty() => {
-                refusal
-            }
-            _ => missing,
-        });
-    };
+    let row = &visible_row(call, entity, id, columns, missing).await?;
     let mut out = Vec::with_capacity(512);
     if let Some((column, media_type, extension)) = gets.content {
         let content = row[column as usize].text().cloned().unwrap_or_default();
@@ -152,6 +138,30 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
     }
     write::object(entity, result_object(call.operation, false), row, false, &mut out);
     Ok(Reply::json(out))
+}
+
+/// The row of an ID, if the caller may read it.
+pub(super) async fn visible_row(
+    call: &Call<'_>,
+    entity: &'static Entity,
+    id: Operand,
+    columns: u64,
+    missing: Failure,
+) -> Result<Row, Failure> {
+    let one = |columns, filter| {
+        let search = Search::one(entity, id.clone(), columns);
+        Search { filter: search.filter.clone().and(filter), ..search }
+    };
+    let storage = call.fresh_storage().await?;
+    let found = storage.search(one(columns, call.visible_rows(entity).await?)).await?;
+    if let Some(row) = found.rows.into_iter().next() {
+        return Ok(row);
+    }
+    // It may be there, for others.
+    Err(match call.known_rows(entity).await? {
+        Some((filter, refusal)) if !storage.search(one(1, filter.clone())).await?.rows.is_empty() => refusal,
+        _ => missing,
+    })
 }
 
 /// The value of the first column that a text in the path means.
