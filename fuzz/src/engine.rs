@@ -267,6 +267,7 @@ impl Run {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         };
         self.batch(vec![], vec![demand]);
     }
@@ -284,14 +285,22 @@ impl Run {
                 retry_backoff_ms: [0, 1_000][self.random.below(2)],
                 error_message: Name::default(),
                 variables,
+                lease: None,
             }),
             1 => Command::ThrowError(ThrowError {
                 job_key,
                 error_code: Name::from(["E1", "code", ""][self.random.below(3)]),
                 error_message: Name::default(),
                 variables,
+                lease: None,
             }),
-            _ => Command::CompleteJob(CompleteJob { job_key, variables, result: None }),
+            _ => Command::CompleteJob(CompleteJob {
+                job_key,
+                variables,
+                result: None,
+                lease: None,
+                business_id: None,
+            }),
         };
         self.apply(command);
     }
@@ -348,7 +357,13 @@ impl Run {
                     self.activate_jobs();
                     for job in std::mem::take(&mut self.held) {
                         let (job_key, variables) = (job.key, Document::empty());
-                        self.apply(Command::CompleteJob(CompleteJob { job_key, variables, result: None }));
+                        self.apply(Command::CompleteJob(CompleteJob {
+                            job_key,
+                            variables,
+                            result: None,
+                            lease: None,
+                            business_id: None,
+                        }));
                     }
                     last = None;
                 }

@@ -102,6 +102,8 @@ pub struct Element {
     pub outputs: Vec<Mapping>,
     /// `zeebe:executionListeners`.
     pub listeners: Listeners,
+    /// `zeebe:jobPriorityDefinition`: the priority of its jobs; of the process, that of all jobs without one.
+    pub job_priority: Option<Box<Text>>,
 }
 
 /// The execution listeners of an element.

@@ -17,6 +17,8 @@ pub struct Limits {
     pub max_name_chars: usize,
     /// Problems reported for one file; the rest is counted only. Default 500.
     pub max_problems: usize,
+    /// Whether jobs may have priorities. Logs of engines before version 5 refuse such models.
+    pub has_job_priorities: bool,
 }
 
 impl Default for Limits {
@@ -29,6 +31,7 @@ impl Default for Limits {
             max_id_chars: 256,
             max_name_chars: 32 * 1024,
             max_problems: 500,
+            has_job_priorities: true,
         }
     }
 }

@@ -238,6 +238,8 @@ pub struct JobRequest {
     pub tenant_ids: Vec<Name>,
     /// The caller, if known.
     pub caller: Option<Caller>,
+    /// Whether each activation has a token.
+    pub with_lease: bool,
 }
 
 /// Jobs pushed to a worker.

@@ -38,7 +38,7 @@ fn create() -> Command {
 fn complete(job_key: Key) -> Command {
     let result = format!(r#"{{"orderId":4711,"approved":true,"payload":"{}"}}"#, "x".repeat(150));
     let variables = Document::parse(Bytes::from(result)).expect("JSON");
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None })
+    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
 }
 
 /// An engine alone.
@@ -84,6 +84,7 @@ impl Alone {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         };
         let effects = self.apply(vec![create(); BATCH], vec![demand]);
         let jobs = effects.deliveries.iter().flat_map(|delivery| &delivery.jobs);

@@ -75,6 +75,7 @@ impl Run {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         }]
     }
 
@@ -96,6 +97,8 @@ impl Run {
                         job_key: job.key,
                         variables: Document::empty(),
                         result: None,
+                        lease: None,
+                        business_id: None,
                     })
                 })
                 .collect();

@@ -88,7 +88,7 @@ impl Run {
 
 fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(br#"{"r":1}"#)).expect("JSON");
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None })
+    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
 }
 
 fn create(process_id: &str, variables: Document) -> Command {
@@ -107,6 +107,7 @@ fn demand(job_type: &str, max_jobs: u32) -> Demand {
         fetch_variables: vec![Name::from("item")],
         caller: None,
         except: None,
+        with_lease: false,
     }
 }
 

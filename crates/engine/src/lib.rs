@@ -60,7 +60,16 @@ impl Engine {
         let definitions = Definitions::new(&options);
         let (counters, rights) = (Counters::default(), Rights::default());
         let meter = Meter::default();
-        let mut engine = Self { tables, meta, definitions, counters, rights, meter, options, version: FIRST_ACTIVE_VERSION };
+        let mut engine = Self {
+            tables,
+            meta,
+            definitions,
+            counters,
+            rights,
+            meter,
+            options,
+            version: FIRST_ACTIVE_VERSION,
+        };
         engine.load_settings()?;
         Ok(engine)
     }

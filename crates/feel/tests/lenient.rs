@@ -24,7 +24,9 @@ fn positions_beyond_the_end_are_taken() {
     check("remove([1, 2], 3)", "[1,2]", None);
     check("remove([], 1)", "[]", None);
     check("remove([1, 2], -1)", "[1]", Some("[1]"));
-    for beyond in ["insert before([1], 0, 2)", "insert before([1], -3, 2)", "remove([1], 0)", "remove([1], -2)"] {
+    for beyond in
+        ["insert before([1], 0, 2)", "insert before([1], -3, 2)", "remove([1], 0)", "remove([1], -2)"]
+    {
         assert_eq!(evaluate(beyond, Dialect::Camunda), None, "{beyond}");
     }
 }

@@ -136,6 +136,9 @@ fn job() -> ActivatedJob {
         listener_event_type: JobListenerEventType::Unspecified,
         user_task: None,
         tags: Vec::new(),
+        business_id: None,
+        priority: 0,
+        lease: None,
     }
 }
 

@@ -257,7 +257,10 @@ impl Writer {
                         bound(e)
                     )
                 });
-                let headers = headers(e) + &links;
+                let priority = e.get("priority").map_or(String::new(), |priority| {
+                    format!(r#"<zeebe:jobPriorityDefinition priority="{}"/>"#, escape(priority))
+                });
+                let headers = headers(e) + &links + &priority;
                 let definition = format!(
                     r#"<zeebe:taskDefinition type="{task_type}" retries="{}"/>{headers}"#,
                     escape(retries)

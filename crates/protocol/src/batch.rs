@@ -19,6 +19,12 @@ pub const PARKING_VERSION: u16 = 5;
 /// The first version that takes names of cluster variables and arguments of FEEL functions as the reference does.
 pub const LENIENT_VERSION: u16 = 5;
 
+/// The first version that suspends process instances, assigns business IDs and changes jobs by batch operations.
+pub const SUSPENSION_VERSION: u16 = 5;
+
+/// The first version that has priorities and leases of jobs.
+pub const PRIORITY_VERSION: u16 = 5;
+
 /// The version that is active where no command has activated one: that of the releases which did not note it.
 pub const FIRST_ACTIVE_VERSION: u16 = 2;
 
@@ -101,6 +107,10 @@ pub struct Demand {
     /// Keys of jobs that it still holds although their time was over, in order: they are passed over.
     #[n(8)]
     pub except: Option<Vec<Key>>,
+    /// Whether each activation has a token, so that an answer to an earlier one is refused. Since version 5 of the
+    /// engine.
+    #[cbor(n(9), default)]
+    pub with_lease: bool,
 }
 
 /// Why bytes are not a batch.
@@ -135,6 +145,8 @@ mod tests {
                     job_key: 7,
                     variables: Document::parse(bytes::Bytes::from_static(b"{\"a\":1}")).unwrap(),
                     result: None,
+                    lease: None,
+                    business_id: None,
                 }),
                 Command::Tick,
             ],
@@ -148,6 +160,7 @@ mod tests {
                 fetch_variables: vec![],
                 caller: None,
                 except: Some(vec![7, 9]),
+                with_lease: false,
             }],
             origin: None,
             digest: None,

@@ -5,7 +5,9 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
-use crate::{BatchOperationItem, Key, MigrationPlan, MoveElement, Name};
+use crate::{
+    BatchOperationItem, FIRST_ACTIVE_VERSION, Key, MigrationPlan, MoveElement, Name, SUSPENSION_VERSION,
+};
 
 named! {
     /// Types of batch operations, as the API names them.
@@ -14,6 +16,8 @@ named! {
         MigrateProcessInstance = 2 "MIGRATE_PROCESS_INSTANCE", ModifyProcessInstance = 3 "MODIFY_PROCESS_INSTANCE",
         DeleteProcessInstance = 4 "DELETE_PROCESS_INSTANCE", DeleteDecisionInstance = 5 "DELETE_DECISION_INSTANCE",
         DeleteProcessDefinition = 6 "DELETE_PROCESS_DEFINITION", DeleteDecisionDefinition = 7 "DELETE_DECISION_DEFINITION",
+        SuspendProcessInstance = 8 "SUSPEND_PROCESS_INSTANCE", ResumeProcessInstance = 9 "RESUME_PROCESS_INSTANCE",
+        UpdateJob = 10 "UPDATE_JOB",
     }
 }
 
@@ -92,12 +96,44 @@ pub enum BatchAction {
     /// Deletes what is kept of all that a resource had, which is deleted itself.
     #[n(5)]
     DeleteWithResource(#[n(0)] HistoryKind),
+    /// Has process instances stand still.
+    #[n(6)]
+    Suspend,
+    /// Lets suspended process instances go on.
+    #[n(7)]
+    Resume,
+    /// Changes jobs.
+    #[n(8)]
+    UpdateJobs(#[n(0)] JobChangeset),
+}
+
+/// A change of a job; what is `None` stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
+pub struct JobChangeset {
+    #[n(0)]
+    pub retries: Option<i32>,
+    /// From the time of the batch on, milliseconds.
+    #[n(1)]
+    pub timeout_ms: Option<i64>,
+    #[n(2)]
+    pub priority: Option<i32>,
 }
 
 impl BatchAction {
+    /// The first version of the engine that knows the action.
+    pub const fn since_version(&self) -> u16 {
+        match self {
+            Self::Suspend | Self::Resume | Self::UpdateJobs(_) => SUSPENSION_VERSION,
+            _ => FIRST_ACTIVE_VERSION,
+        }
+    }
+
     pub const fn kind(&self) -> BatchOperationType {
         match self {
             Self::Cancel => BatchOperationType::CancelProcessInstance,
+            Self::Suspend => BatchOperationType::SuspendProcessInstance,
+            Self::Resume => BatchOperationType::ResumeProcessInstance,
+            Self::UpdateJobs(_) => BatchOperationType::UpdateJob,
             Self::Resolve => BatchOperationType::ResolveIncident,
             Self::Migrate(_) => BatchOperationType::MigrateProcessInstance,
             Self::Modify(_) => BatchOperationType::ModifyProcessInstance,

@@ -6,12 +6,12 @@ mod sent;
 
 use minicbor::{Decode, Encode};
 
-use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
     CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand, JobResult, Key,
     MigrateInstance, ModifyInstance, Name, ParkRecord, Settings, UserTaskCommand,
 };
+use crate::{FIRST_ACTIVE_VERSION, HistoryKind, IDEMPOTENCY_VERSION, SUSPENSION_VERSION};
 
 /// A command, as it stands in the log.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -37,6 +37,32 @@ pub enum Command {
         /// Echoed in the records of this command.
         #[n(1)]
         operation_reference: Option<u64>,
+    },
+    /// Has a process instance stand still until it is resumed. Since version 5 of the engine.
+    #[n(181)]
+    SuspendInstance {
+        #[n(0)]
+        process_instance_key: Key,
+        /// Echoed in the records of this command.
+        #[n(1)]
+        operation_reference: Option<u64>,
+    },
+    /// Lets a suspended process instance go on. Since version 5 of the engine.
+    #[n(182)]
+    ResumeInstance {
+        #[n(0)]
+        process_instance_key: Key,
+        /// Echoed in the records of this command.
+        #[n(1)]
+        operation_reference: Option<u64>,
+    },
+    /// Gives a root process instance without a business ID one. Since version 5 of the engine.
+    #[n(183)]
+    AssignBusinessId {
+        #[n(0)]
+        process_instance_key: Key,
+        #[n(1)]
+        claim: BusinessIdClaim,
     },
     #[n(4)]
     CompleteJob(#[n(0)] CompleteJob),
@@ -213,6 +239,8 @@ impl Command {
         match self.asked() {
             Self::CreateInstance(create) => create.operation_reference,
             Self::CancelInstance { operation_reference, .. }
+            | Self::SuspendInstance { operation_reference, .. }
+            | Self::ResumeInstance { operation_reference, .. }
             | Self::ResolveIncident { operation_reference, .. } => *operation_reference,
             Self::ModifyInstance(modify) => modify.operation_reference,
             Self::MigrateInstance(migrate) => migrate.operation_reference,
@@ -223,6 +251,19 @@ impl Command {
             Self::CreateBatchOperation(create) => create.operation_reference,
             _ => None,
         }
+    }
+
+    /// The first version of the engine that knows the command.
+    pub fn since_version(&self) -> u16 {
+        let needs = match self.asked() {
+            Self::SuspendInstance { .. } | Self::ResumeInstance { .. } | Self::AssignBusinessId { .. } => {
+                SUSPENSION_VERSION
+            }
+            Self::CreateBatchOperation(create) => create.action.since_version(),
+            Self::Identity(command) => command.since_version(),
+            _ => FIRST_ACTIVE_VERSION,
+        };
+        if matches!(self, Self::Idempotent { .. }) { needs.max(IDEMPOTENCY_VERSION) } else { needs }
     }
 
     /// The job that a worker answers with it.
@@ -438,6 +479,22 @@ pub struct CompleteJob {
     /// Further results, for listeners and ad-hoc sub-processes.
     #[n(2)]
     pub result: Option<Box<JobResult>>,
+    /// Token of the activation that it is for; without one, of whichever there is.
+    #[n(3)]
+    pub lease: Option<Name>,
+    /// Given to the process instance of the job, which has none.
+    #[n(4)]
+    pub business_id: Option<BusinessIdClaim>,
+}
+
+/// A business ID for a root process instance that has none.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct BusinessIdClaim {
+    #[n(0)]
+    pub business_id: Name,
+    /// Whether no other root instance of the process may have it. Set by the leader.
+    #[cbor(n(1), default)]
+    pub is_unique: bool,
 }
 
 /// See [`Command::ActivateAdHoc`].
@@ -469,6 +526,9 @@ pub struct FailJob {
     /// Set as local variables of the task.
     #[n(4)]
     pub variables: Document,
+    /// Token of the activation that it is for; without one, of whichever there is.
+    #[n(5)]
+    pub lease: Option<Name>,
 }
 
 /// See [`Command::ThrowError`].
@@ -484,6 +544,9 @@ pub struct ThrowError {
     /// Given to the catch event.
     #[n(3)]
     pub variables: Document,
+    /// Token of the activation that it is for; without one, of whichever there is.
+    #[n(4)]
+    pub lease: Option<Name>,
 }
 
 /// See [`Command::UpdateJob`]; at least one change is set.
@@ -500,6 +563,12 @@ pub struct UpdateJob {
     /// Echoed in the records of this command.
     #[n(3)]
     pub operation_reference: Option<u64>,
+    /// New priority.
+    #[n(4)]
+    pub priority: Option<i32>,
+    /// Token of the activation that it is for; without one, of whichever there is.
+    #[n(5)]
+    pub lease: Option<Name>,
 }
 
 /// See [`Command::PublishMessage`].

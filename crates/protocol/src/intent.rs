@@ -103,6 +103,7 @@ named! {
         Updating = 124 "UPDATING", Completing = 125 "COMPLETING", Canceling = 126 "CANCELING",
         Corrected = 127 "CORRECTED", AssignmentDenied = 128 "ASSIGNMENT_DENIED", UpdateDenied = 129 "UPDATE_DENIED",
         CompletionDenied = 130 "COMPLETION_DENIED", Pinned = 230 "PINNED", Resetted = 231 "RESETTED",
+        PriorityUpdated = 184 "PRIORITY_UPDATED", BusinessIdAssigned = 185 "BUSINESS_ID_ASSIGNED",
         EntityAdded = 240 "ENTITY_ADDED", EntityRemoved = 241 "ENTITY_REMOVED",
     }
 }

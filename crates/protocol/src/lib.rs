@@ -34,18 +34,18 @@ mod user_task;
 pub use actor::{Actor, ActorType};
 pub use batch::{
     Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION,
-    IDEMPOTENCY_VERSION, LENIENT_VERSION, PARKING_VERSION,
+    IDEMPOTENCY_VERSION, LENIENT_VERSION, PARKING_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
-    BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner,
+    BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner, JobChangeset,
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use clock::Clock;
 pub use cluster_variable::{ClusterVariable, ClusterVariableAction};
 pub use command::{
-    ActivateAdHoc, AwaitResult, BroadcastSignal, Command, CompleteJob, CorrelateMessage, CreateInstance,
-    DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
+    ActivateAdHoc, AwaitResult, BroadcastSignal, BusinessIdClaim, Command, CompleteJob, CorrelateMessage,
+    CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
     EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};

@@ -312,6 +312,8 @@ pub struct ProcessInstanceView {
     pub root_process_instance_key: Key,
     pub tags: Vec<Name>,
     pub business_id: Option<Name>,
+    /// Since when it has been suspended, Unix milliseconds.
+    pub suspended_ms: Option<i64>,
 }
 
 /// An element instance that lives.

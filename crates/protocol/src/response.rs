@@ -254,4 +254,9 @@ pub struct ActivatedJob {
     pub tags: Vec<Name>,
     /// The user task, if it is the job of a task listener.
     pub user_task: Option<Box<UserTaskProperties>>,
+    /// Business ID of the process instance.
+    pub business_id: Option<Name>,
+    pub priority: i32,
+    /// Token of this activation, if the worker asked for one.
+    pub lease: Option<Name>,
 }

@@ -18,7 +18,10 @@ impl Command {
             ],
             Self::DeleteHistory(_) => &[V::HistoryDeletion],
             Self::CreateInstance(_) => &[V::ProcessInstanceCreation],
-            Self::CancelInstance { .. } => &[V::ProcessInstance],
+            Self::CancelInstance { .. }
+            | Self::SuspendInstance { .. }
+            | Self::ResumeInstance { .. }
+            | Self::AssignBusinessId { .. } => &[V::ProcessInstance],
             Self::ModifyInstance(_) => &[V::ProcessInstanceModification],
             Self::MigrateInstance(_) => &[V::ProcessInstanceMigration],
             Self::ResolveIncident { .. } => &[V::Incident],
@@ -42,7 +45,8 @@ impl BatchAction {
     /// The same of what is done to one item.
     pub const fn subjects(&self) -> &'static [ValueType] {
         match self {
-            Self::Cancel => &[ValueType::ProcessInstance],
+            Self::Cancel | Self::Suspend | Self::Resume => &[ValueType::ProcessInstance],
+            Self::UpdateJobs(_) => &[ValueType::Job],
             Self::Resolve => &[ValueType::Incident],
             Self::Migrate(_) => &[ValueType::ProcessInstanceMigration],
             Self::Modify(_) => &[ValueType::ProcessInstanceModification],

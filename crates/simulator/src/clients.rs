@@ -183,6 +183,7 @@ impl Scene {
                 fetch_variables: vec![],
                 tenant_ids: vec![Name::default_tenant()],
                 caller: None,
+                with_lease: false,
             };
             let wait = Some(Duration::from_millis(500));
             let life = self.any().await;
@@ -206,7 +207,13 @@ impl Scene {
 
     async fn complete(&self, job: protocol::Key, instance: protocol::Key) {
         let began = Instant::now();
-        let complete = CompleteJob { job_key: job, variables: Document::empty(), result: None };
+        let complete = CompleteJob {
+            job_key: job,
+            variables: Document::empty(),
+            result: None,
+            lease: None,
+            business_id: None,
+        };
         loop {
             self.ledger().asks_for_completion(job);
             match self.ask(Command::CompleteJob(complete.clone())).await {

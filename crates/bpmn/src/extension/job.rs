@@ -93,3 +93,19 @@ pub(super) fn retries(cx: &mut Context<'_, '_>, part: NodeId) -> Option<Text> {
     }
     Some(text)
 }
+
+/// The priority of the jobs of an element, and whether it could be read.
+pub(crate) fn job_priority(cx: &mut Context<'_, '_>) -> (Option<Text>, bool) {
+    let Some(node) = cx.extension("jobPriorityDefinition") else { return (None, true) };
+    let place = "attribute 'priority' of zeebe:jobPriorityDefinition";
+    let Some(text) = cx.required(node, "priority").and_then(|value| cx.text(value.trim(), place)) else {
+        return (None, false);
+    };
+    if let Text::Static(number) = &text
+        && number.parse::<i32>().is_err()
+    {
+        cx.problem(format!("{place} must be a whole number of 32 bits, but is '{}'", excerpt(number)));
+        return (None, false);
+    }
+    (Some(text), true)
+}

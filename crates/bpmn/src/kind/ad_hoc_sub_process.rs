@@ -9,7 +9,9 @@ use super::{Check, Kind};
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::extension::{job, push_json_string};
-use crate::graph::{AdHoc, Element, ElementIndex, ElementKind, ElementType, EventType, Mapping, Process, Text};
+use crate::graph::{
+    AdHoc, Element, ElementIndex, ElementKind, ElementType, EventType, Mapping, Process, Text,
+};
 use crate::outline::{Outline, Shape};
 use crate::xml::{Document, NodeId};
 
@@ -140,6 +142,7 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
             inputs: Vec::new(),
             outputs: Vec::new(),
             listeners: crate::graph::Listeners::default(),
+            job_priority: None,
         };
         let (apart, inside): (Vec<_>, Vec<_>) =
             children.into_iter().partition(|&child| is_apart(process.element(child)));

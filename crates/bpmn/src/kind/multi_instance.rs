@@ -178,6 +178,7 @@ fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
         inputs: std::mem::take(&mut body.inputs),
         outputs: std::mem::take(&mut body.outputs),
         listeners: std::mem::take(&mut body.listeners),
+        job_priority: std::mem::take(&mut body.job_priority),
     };
     for &child in &inner.children {
         process.elements[child as usize].scope = inner_index;

@@ -10,7 +10,7 @@ use super::receive_task::starts_process;
 use super::{Check, Kind, ad_hoc_sub_process, compensation, duplicate, find, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::Context;
-use crate::extension::{Extensions, execution_listeners, mappings};
+use crate::extension::{Extensions, execution_listeners, job_priority, mappings};
 use crate::graph::{
     Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, PROCESS, Process,
     StartEvent, Trigger,
@@ -36,7 +36,8 @@ pub(crate) fn read_process(
     let mut version_tag = None;
     let mut loops = Vec::new();
     for index in 0..outline.elements.len() as ElementIndex {
-        let (extensions, findings) = Extensions::read(document, outline.elements[index as usize].node);
+        let (extensions, findings) =
+            Extensions::read(document, outline.elements[index as usize].node, limits);
         let mut cx = Context { document, catalogue, outline, limits, index, extensions, report };
         // Unsupported elements are already reported.
         if index == PROCESS || cx.draft().kind.is_some() {
@@ -141,7 +142,8 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
     } else {
         (Listeners::default(), true)
     };
-    let whole = read.is_some() && listeners_whole;
+    let (job_priority, priority_whole) = if supported { job_priority(cx) } else { (None, true) };
+    let whole = read.is_some() && listeners_whole && priority_whole;
     let (kind, event_type) = read.unwrap_or((ElementKind::PassThrough, EventType::Unspecified));
     let element = Element {
         id,
@@ -159,6 +161,7 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         inputs,
         outputs,
         listeners,
+        job_priority: job_priority.map(Box::new),
     };
     (element, whole)
 }

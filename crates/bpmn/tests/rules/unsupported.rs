@@ -22,15 +22,6 @@ fn event_definitions() {
 #[test]
 fn extension_elements() {
     check(
-        "<serviceTask id='x'><extensionElements><zeebe:taskDefinition type='a'/>\
-         <zeebe:jobPriorityDefinition priority='5'/></extensionElements></serviceTask>",
-        &["serviceTask 'x': zeebe:jobPriorityDefinition: job priorities are not supported yet"],
-    );
-    check(
-        "<extensionElements><zeebe:jobPriorityDefinition/></extensionElements>",
-        &["process 'p': zeebe:jobPriorityDefinition: job priorities are not supported yet"],
-    );
-    check(
         "<intermediateCatchEvent id='x'><extensionElements><zeebe:conditionalFilter variableEvents='create'/>\
          </extensionElements><conditionalEventDefinition><condition>=a</condition></conditionalEventDefinition>\
          </intermediateCatchEvent>",

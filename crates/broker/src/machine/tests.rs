@@ -208,6 +208,7 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
         fetch_variables: vec![],
         caller: None,
         except: None,
+        with_lease: false,
     };
     let mut log = Log(0);
     log.apply(&mut machine, vec![deploy(), create(1)], vec![demand]);
@@ -227,6 +228,7 @@ fn an_entry_answers_the_broker_that_asked_and_no_other() {
         fetch_variables: vec![],
         tenant_ids: vec![Name::default_tenant()],
         caller: None,
+        with_lease: false,
     };
     // Both have asked for as much, so they count alike.
     let mut brokers = machines.map(|machine| {
@@ -246,7 +248,8 @@ fn an_entry_answers_the_broker_that_asked_and_no_other() {
     let [(first, _, polled, _, awaited), (second, _, other_polled, _, other_awaited)] = &mut brokers;
     let jobs = polled.try_recv().expect("the broker that asked has the job").unwrap().jobs;
     let job_key = jobs[0].key;
-    let complete = CompleteJob { job_key, variables: Document::empty(), result: None };
+    let complete =
+        CompleteJob { job_key, variables: Document::empty(), result: None, lease: None, business_id: None };
     for machine in [first, second] {
         Log(1).apply(machine, vec![Command::CompleteJob(complete.clone())], vec![]);
     }

@@ -13,7 +13,7 @@ use export::Hastened;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    AwaitResult, Command, CreateInstance, Document, FIRST_PARTITION, IDEMPOTENCY_VERSION, Key, Name, Query,
+    AwaitResult, Command, CompleteJob, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query,
     QueryReply, Rejection, RejectionType, Response,
 };
 
@@ -43,9 +43,7 @@ impl Node {
 
     async fn pass(&self, command: Command, class: Class, is_own: bool) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
-        if matches!(command, Command::Idempotent { .. }) {
-            self.until_idempotency_is_known().await?;
-        }
+        self.until_known(command.since_version()).await?;
         if class == Class::New {
             self.write_limit.admit(|| self.shared.written()).await.inspect_err(|_| refused("write limit"))?;
         }
@@ -56,15 +54,15 @@ impl Node {
         answer.await.unwrap_or_else(|_| Err(stopping()))
     }
 
-    /// Waits until the partition knows idempotency keys: it does soon after its first leader began, and the upgrade of
-    /// the last broker.
-    async fn until_idempotency_is_known(&self) -> Result<(), SubmitError> {
+    /// Waits until the partition uses a version of the engine: it does soon after its first leader began, and the
+    /// upgrade of the last broker.
+    async fn until_known(&self, version: u16) -> Result<(), SubmitError> {
         let deadline = Instant::now() + VERSION_TIME;
-        while self.shared.engine_version.load(Ordering::Acquire) < IDEMPOTENCY_VERSION {
+        while self.shared.engine_version.load(Ordering::Acquire) < version {
             if Instant::now() > deadline {
                 return Err(SubmitError::Unavailable(format!(
-                    "Expected to keep the idempotency key, but the partition does not use version \
-                     {IDEMPOTENCY_VERSION} of the engine yet; nothing has happened"
+                    "Expected to submit a command of version {version} of the engine, but the partition uses an earlier \
+                     one until all of its brokers know that version; nothing has happened"
                 )));
             }
             tokio::time::sleep(VERSION_LOOK).await;
@@ -198,8 +196,12 @@ impl Broker for Node {
             let class = class(&command);
             self.check(class)?;
             self.check_bytes(payload(&command))?;
-            if let Command::CreateInstance(create) = command.asked_mut() {
-                create.unique_business_id = self.options.unique_business_ids;
+            let is_unique = self.options.unique_business_ids;
+            match command.asked_mut() {
+                Command::CreateInstance(create) => create.unique_business_id = is_unique,
+                Command::AssignBusinessId { claim, .. }
+                | Command::CompleteJob(CompleteJob { business_id: Some(claim), .. }) => claim.is_unique = is_unique,
+                _ => {}
             }
             if matches!(command.asked(), Command::Clock(_)) && !self.options.controlled_clock {
                 return Err(Rejection::invalid_argument(

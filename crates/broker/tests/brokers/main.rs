@@ -236,12 +236,13 @@ fn jobs(max_jobs: u32) -> JobRequest {
         fetch_variables: vec![],
         tenant_ids: vec![Name::default_tenant()],
         caller: None,
+        with_lease: false,
     }
 }
 
 fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(b"{\"done\":true}")).unwrap();
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None })
+    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

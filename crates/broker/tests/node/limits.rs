@@ -59,7 +59,14 @@ async fn large_commands_do_not_spoil_the_entry_of_others() {
             tokio::spawn(async move {
                 let variables = Document::parse(bytes::Bytes::from_static(b"{}")).unwrap();
                 let error_message = Name::from("y".repeat(4 << 20).as_str());
-                let fail = FailJob { job_key: 1, retries: 0, retry_backoff_ms: 0, error_message, variables };
+                let fail = FailJob {
+                    job_key: 1,
+                    retries: 0,
+                    retry_backoff_ms: 0,
+                    error_message,
+                    variables,
+                    lease: None,
+                };
                 gate.wait().await;
                 node.submit(Command::FailJob(fail)).await
             })

@@ -66,7 +66,14 @@ async fn it_is_woken_by_a_resolved_incident() {
     let job = server.take(1).await.remove(0);
     server.fail(&job, 0, 0).await;
     let poll = waiting(&server).await;
-    let more = UpdateJob { job_key: job.key, retries: Some(1), timeout_ms: None, operation_reference: None };
+    let more = UpdateJob {
+        job_key: job.key,
+        retries: Some(1),
+        timeout_ms: None,
+        operation_reference: None,
+        priority: None,
+        lease: None,
+    };
     server.submit(Command::UpdateJob(more)).await.unwrap();
     // Keys are given in order; the incident is what came after the job.
     let mut incident_key = job.key + 1;

@@ -126,6 +126,7 @@ impl Server {
             retry_backoff_ms,
             error_message: Name::from("no luck"),
             variables: Document::empty(),
+            lease: None,
         };
         self.submit(Command::FailJob(command)).await.unwrap();
     }
@@ -247,6 +248,7 @@ pub fn jobs(job_type: &str) -> JobRequest {
         fetch_variables: vec![],
         tenant_ids: vec![Name::default_tenant()],
         caller: None,
+        with_lease: false,
     }
 }
 
@@ -263,7 +265,7 @@ pub fn create(variables: &str) -> Command {
 
 pub fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(b"{\"done\":true}")).unwrap();
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None })
+    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
 }
 
 pub fn cancel(process_instance_key: Key) -> Command {

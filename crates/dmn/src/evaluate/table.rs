@@ -39,7 +39,8 @@ impl Run<'_> {
         }
         if let Some(record) = record {
             let count = if table.hit_policy == HitPolicy::First { 1 } else { hits.len() };
-            let matched = hits.iter().take(count).map(|(index, outputs)| matched_rule(table, *index, outputs));
+            let matched =
+                hits.iter().take(count).map(|(index, outputs)| matched_rule(table, *index, outputs));
             record.matched_rules = matched.collect();
         }
         if hits.is_empty() {

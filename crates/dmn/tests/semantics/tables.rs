@@ -36,7 +36,11 @@ fn first_takes_the_first_match() {
 fn first_looks_at_all_rules_nevertheless() {
     let evaluation = evaluate(&model(&table("hitPolicy='FIRST'", ONE, RULES)), "d", "{\"x\":7}");
     let rules = evaluation.expect("a value").evaluated_decisions.remove(0).matched_rules;
-    assert_eq!(rules.iter().map(|rule| rule.index).collect::<Vec<_>>(), [1], "the first one alone is reported");
+    assert_eq!(
+        rules.iter().map(|rule| rule.index).collect::<Vec<_>>(),
+        [1],
+        "the first one alone is reported"
+    );
     // A failure of a later rule counts, too.
     let failing = table("hitPolicy='FIRST'", ONE, &[("-", &["1"]), ("-", &["assert(x, false)"])]);
     let failure = evaluate(&model(&failing), "d", "{\"x\":7}").expect_err("a failure");

@@ -2,7 +2,7 @@
 
 use protocol::{
     BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Command, DeleteHistory,
-    Document, Intent, Key, MigrateInstance, ModifyInstance, Name,
+    Document, Intent, Key, MigrateInstance, ModifyInstance, Name, UpdateJob,
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
@@ -93,9 +93,12 @@ impl CommandContext<'_> {
     fn is_gone(&self, item_key: Key, plan: &BatchPlan) -> Result<bool, Failure> {
         Ok(match plan.action {
             BatchAction::Resolve => !self.tables.incidents.contains(&item_key)?,
-            BatchAction::Cancel | BatchAction::Migrate(_) | BatchAction::Modify(_) => {
-                !self.tables.instances.contains(&item_key)?
-            }
+            BatchAction::UpdateJobs(_) => !self.tables.jobs.contains(&item_key)?,
+            BatchAction::Cancel
+            | BatchAction::Suspend
+            | BatchAction::Resume
+            | BatchAction::Migrate(_)
+            | BatchAction::Modify(_) => !self.tables.instances.contains(&item_key)?,
             // Secondary storage has it, and takes a second deletion as well.
             BatchAction::DeleteHistory(_) | BatchAction::DeleteWithResource(_) => false,
         })
@@ -199,6 +202,16 @@ fn command_of(
     let process_instance_key = item.process_instance_key;
     match action {
         BatchAction::Cancel => Command::CancelInstance { process_instance_key, operation_reference },
+        BatchAction::Suspend => Command::SuspendInstance { process_instance_key, operation_reference },
+        BatchAction::Resume => Command::ResumeInstance { process_instance_key, operation_reference },
+        BatchAction::UpdateJobs(change) => Command::UpdateJob(UpdateJob {
+            job_key: item_key,
+            retries: change.retries,
+            timeout_ms: change.timeout_ms,
+            priority: change.priority,
+            lease: None,
+            operation_reference,
+        }),
         BatchAction::Resolve => Command::ResolveIncident { incident_key: item_key, operation_reference },
         BatchAction::Migrate(plan) => Command::MigrateInstance(MigrateInstance {
             process_instance_key,

@@ -75,6 +75,9 @@ impl BatchPlan {
             BatchAction::Modify(moves) => moves.len(),
             BatchAction::Cancel
             | BatchAction::Resolve
+            | BatchAction::Suspend
+            | BatchAction::Resume
+            | BatchAction::UpdateJobs(_)
             | BatchAction::DeleteHistory(_)
             | BatchAction::DeleteWithResource(_) => 0,
         };

@@ -34,12 +34,21 @@ impl CommandContext<'_> {
         if self.tables.is_banned(instance_key)? {
             // The end of all of it is the way out.
             if !matches!(step, Step::Terminate { key } if key == instance_key) {
-                let step = self.origin.noted_with(step);
-                self.meta.pending_counter += 1;
-                self.tables.banned_steps.insert((instance_key, self.meta.pending_counter), step);
+                self.set_step_aside(instance_key, step);
                 return Ok(());
             }
             return self.erase_instance(instance_key);
+        }
+        if self.tables.is_suspended(instance_key)? {
+            match step {
+                Step::Terminate { key } if key == instance_key => self.lift_suspension(instance_key)?,
+                // A signal is for those who wait at its time.
+                Step::TriggerSignal { .. } => return Ok(()),
+                step => {
+                    self.set_step_aside(instance_key, step);
+                    return Ok(());
+                }
+            }
         }
         // An instance that is about to end continues with nothing.
         let step =
@@ -69,7 +78,8 @@ impl CommandContext<'_> {
             | Step::BeginAdHocInner { .. }
             | Step::CreateAdHocJob { .. }
             | Step::TerminateOlder { .. }
-            | Step::ForgetLoop { .. } => self.run_process_step(step),
+            | Step::ForgetLoop { .. }
+            | Step::Revive { .. } => self.run_process_step(step),
             Step::Compensate { .. }
             | Step::RunHandler { .. }
             | Step::DropCompensations { .. }
@@ -164,6 +174,7 @@ impl CommandContext<'_> {
                 Ok(None)
             }
             Step::AnnounceJobs { .. }
+            | Step::Revive { .. }
             | Step::EvaluateConditions { .. }
             | Step::TriggerCondition { .. }
             | Step::TriggerSignal { .. }

@@ -37,7 +37,10 @@ fn needed(command: &Command) -> Option<(Kind, Key)> {
         Command::FailJob(fail) => (Kind::Job, fail.job_key),
         Command::ThrowError(throw) => (Kind::Job, throw.job_key),
         Command::UpdateJob(update) => (Kind::Job, update.job_key),
-        Command::CancelInstance { process_instance_key, .. } => (Kind::Instance, *process_instance_key),
+        Command::CancelInstance { process_instance_key, .. }
+        | Command::SuspendInstance { process_instance_key, .. }
+        | Command::ResumeInstance { process_instance_key, .. }
+        | Command::AssignBusinessId { process_instance_key, .. } => (Kind::Instance, *process_instance_key),
         Command::MigrateInstance(migrate) => (Kind::Instance, migrate.process_instance_key),
         Command::ModifyInstance(modify) => (Kind::Instance, modify.process_instance_key),
         Command::SetVariables(set) => (Kind::ElementInstance, set.element_instance_key),

@@ -77,10 +77,7 @@ impl CommandContext<'_> {
             return Ok(());
         }
         self.tables.banned.delete(&key);
-        for (at, step) in self.tables.banned_steps.scan((key, 0)..(key + 1, 0), usize::MAX)? {
-            self.tables.banned_steps.delete(&at);
-            self.steps.push_back((*step).clone());
-        }
+        self.queue_set_aside(key)?;
         self.steps.push_back(Step::AnnounceJobs { scope_key: key, after: 0 });
         Ok(())
     }

@@ -30,6 +30,9 @@ impl CommandContext<'_> {
         let response = match command.asked() {
             command @ (Command::CreateInstance(_)
             | Command::CancelInstance { .. }
+            | Command::SuspendInstance { .. }
+            | Command::ResumeInstance { .. }
+            | Command::AssignBusinessId { .. }
             | Command::ActivateAdHoc(_)
             | Command::ResolveIncident { .. }
             | Command::SetVariables(_)

@@ -82,6 +82,9 @@ impl CommandContext<'_> {
                 self.tables.incidents.get(incident_key)?.map(|incident| incident.process_instance_key)
             }
             Command::CancelInstance { process_instance_key, .. }
+            | Command::SuspendInstance { process_instance_key, .. }
+            | Command::ResumeInstance { process_instance_key, .. }
+            | Command::AssignBusinessId { process_instance_key, .. }
             | Command::ResolveInstanceIncidents { process_instance_key } => Some(*process_instance_key),
             Command::MigrateInstance(migrate) => Some(migrate.process_instance_key),
             Command::ModifyInstance(modify) => Some(modify.process_instance_key),

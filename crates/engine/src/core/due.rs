@@ -144,6 +144,23 @@ pub(crate) fn forget_timer(tables: &mut Tables, key: Key, timer: &Timer) -> Resu
     Ok(())
 }
 
+/// Takes a timer whose instance is suspended out of the order of due times. It stays due.
+pub(crate) fn hold_timer(tables: &mut Tables, key: Key) -> Result<(), StateError> {
+    let Some(timer) = tables.timers.get(&key)? else { return Ok(()) };
+    forget_timer(tables, key, &timer)?;
+    tables.timers.put(key, Timer { turn: None, ..(*timer).clone() });
+    Ok(())
+}
+
+/// Puts a timer back that was held, if it was.
+pub(crate) fn release_timer(tables: &mut Tables, key: Key) -> Result<(), StateError> {
+    let Some(timer) = tables.timers.get(&key)? else { return Ok(()) };
+    if timer.turn.is_none() {
+        tables.timer_due.put((timer.due_ms, key), ());
+    }
+    Ok(())
+}
+
 /// Makes a timer due at another time.
 pub(crate) fn postpone_timer(tables: &mut Tables, key: Key, due_ms: i64) -> Result<(), StateError> {
     let Some(timer) = tables.timers.get(&key)? else { return Ok(()) };

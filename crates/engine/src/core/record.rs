@@ -148,7 +148,14 @@ mod tests {
         let (job_key, _) = engine.tables.jobs.first(..).unwrap().unwrap();
         let update = |retries| {
             let retries = Some(retries);
-            Command::UpdateJob(UpdateJob { job_key, retries, timeout_ms: None, operation_reference: None })
+            Command::UpdateJob(UpdateJob {
+                job_key,
+                retries,
+                timeout_ms: None,
+                operation_reference: None,
+                priority: None,
+                lease: None,
+            })
         };
         assert_eq!(apply(&mut engine, update(2)).unwrap().records.len(), 1);
 

@@ -46,6 +46,7 @@ impl Options {
             max_id_chars: size(bpmn.max_id_chars),
             max_name_chars: size(bpmn.max_name_chars),
             max_problems: size(bpmn.max_problems),
+            ..self.bpmn
         };
         self.dmn = dmn::Limits {
             max_bytes: size(dmn.max_bytes),
@@ -95,6 +96,8 @@ fn bpmn(limits: &bpmn::Limits) -> BpmnSettings {
         max_id_chars,
         max_name_chars,
         max_problems,
+        // The version of the engine says it.
+        has_job_priorities: _,
     } = *limits;
     BpmnSettings {
         max_bytes: max_bytes as u64,

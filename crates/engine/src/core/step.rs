@@ -140,6 +140,15 @@ pub enum Step {
         #[n(0)]
         key: Key,
     },
+    /// Puts back what was held inside a scope whose instance is suspended no more, a slice at a time.
+    #[n(177)]
+    Revive {
+        #[n(0)]
+        scope_key: Key,
+        /// The last child that was looked at; 0 before the first.
+        #[n(1)]
+        after: Key,
+    },
     /// Announces the jobs inside a scope whose instance is banned no more, a slice at a time.
     #[n(175)]
     AnnounceJobs {
@@ -385,6 +394,7 @@ impl Step {
             | Self::TerminateChildren { scope_key: key, .. }
             | Self::TerminateOlder { scope_key: key, .. }
             | Self::AnnounceJobs { scope_key: key, .. }
+            | Self::Revive { scope_key: key, .. }
             | Self::CheckJoins { scope_key: key }
             | Self::SpawnLoop { body_key: key }
             | Self::ActivateLoop { body_key: key, .. }

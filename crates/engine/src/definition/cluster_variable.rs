@@ -53,8 +53,11 @@ impl CommandContext<'_> {
         let is_strict = self.version < LENIENT_VERSION;
         let is_name = if is_strict { is_variable(&change.name) } else { !change.name.trim().is_empty() };
         if !is_name || change.name.chars().count() > limit {
-            let wanted =
-                if is_strict { "a letter or '_', then letters, digits or '_', at most" } else { "not blank, and at most" };
+            let wanted = if is_strict {
+                "a letter or '_', then letters, digits or '_', at most"
+            } else {
+                "not blank, and at most"
+            };
             let reason = format!(
                 "Expected the name of a cluster variable to be {wanted} {limit} characters, but it was '{}'",
                 self.options.cut_message(&change.name)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bpmn::Process;
 use dmn::Problems;
-use protocol::{Deploy, Name, Rejection, Resource};
+use protocol::{Deploy, Name, PRIORITY_VERSION, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
@@ -70,7 +70,7 @@ impl CommandContext<'_> {
             let content = match models.take(place) {
                 Some(Ok(model)) => self.read_decisions(resources, model, parser.clone(), &files, &read)?,
                 Some(Err(problem)) => Err(problem),
-                None => read_file(resource, self.options),
+                None => read_file(resource, self.options, self.version),
             };
             match content {
                 Ok(content) => {
@@ -132,10 +132,11 @@ fn extension(resource: &Resource) -> &str {
 }
 
 /// Reads a file of any kind but DMN.
-fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> {
+fn read_file(resource: &Resource, options: &Options, version: u16) -> Result<Content, String> {
+    let has_job_priorities = version >= PRIORITY_VERSION;
     let content = &resource.content;
     match extension(resource) {
-        "bpmn" | "xml" => bpmn::parse(content, &options.bpmn)
+        "bpmn" | "xml" => bpmn::parse(content, &bpmn::Limits { has_job_priorities, ..options.bpmn.clone() })
             .map(Content::Processes)
             .map_err(|problems| problems.to_string()),
         "form" => read_head(content, "form", options).map(Content::Form),

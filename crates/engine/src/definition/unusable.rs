@@ -74,6 +74,7 @@ impl Fixture {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         };
         self.apply(vec![], vec![demand]);
         self.1.deliveries.iter().flat_map(|delivery| &delivery.jobs).map(|job| job.key).collect()
@@ -84,6 +85,8 @@ impl Fixture {
             job_key,
             variables: Document::empty(),
             result: None,
+            lease: None,
+            business_id: None,
         }))
     }
 

@@ -95,6 +95,9 @@ pub struct Meta {
     /// Parked records that are kept; `None` while there are none.
     #[n(16)]
     pub parked: Option<RowTotals>,
+    /// The version of the engine up to which the default roles have the permissions that it knows.
+    #[n(17)]
+    pub granted_version: Option<u16>,
 }
 minicbor_value!(Meta);
 
@@ -182,6 +185,9 @@ pub enum JobState {
     /// Threw an error that nobody caught; an incident waits for people.
     #[n(4)]
     ErrorThrown,
+    /// Would be activatable, but its process instance is suspended.
+    #[n(5)]
+    Held,
 }
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -221,8 +227,26 @@ pub struct Job {
     /// How long its last failure lets it wait, in milliseconds.
     #[cbor(n(14), default)]
     pub retry_backoff_ms: i64,
+    /// Its priority if it is not 0; see [`Job::priority`].
+    #[n(15)]
+    pub ranked: Option<i32>,
+    /// Token of its activation, if the worker asked for one.
+    #[n(16)]
+    pub lease: Option<Name>,
 }
 minicbor_value!(Job);
+
+impl Job {
+    /// Jobs of a higher priority are handed out before others.
+    pub fn priority(&self) -> i32 {
+        self.ranked.unwrap_or_default()
+    }
+
+    /// Gives it a priority. Rows of jobs without one are as they were before there were priorities.
+    pub(crate) fn set_priority(&mut self, priority: i32) {
+        self.ranked = Some(priority).filter(|priority| *priority != 0);
+    }
+}
 
 /// Something that people have to look at.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

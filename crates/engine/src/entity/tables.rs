@@ -45,8 +45,10 @@ state::tables! {
         /// Tokens that wait at a join: scope, gateway, flow.
         pub join_tokens: Table<(Key, u32, u32), u32> = 12,
         pub jobs: Table<Key, Job> = 13,
-        /// Queue of jobs: type, tenant, job.
+        /// Queue of jobs whose priority is 0: type, tenant, job.
         pub job_queue: Table<(Text, Tenant, Key), ()> = 14,
+        /// Queue of all other jobs: type, tenant, negated priority, job.
+        pub job_queue_by_priority: Table<(Text, Tenant, i64, Key), ()> = 242,
         /// Activated jobs by deadline, and failed ones by the end of their backoff.
         pub job_due: Table<(DueMs, Key), ()> = 15,
         pub timers: Table<Key, Timer> = 16,
@@ -92,7 +94,9 @@ state::tables! {
         /// Requests that wait for the answer to such a command.
         pub keyed_requests: Table<u64, KeyedRequest> = 239,
         pub banned: Table<Key, Banned> = 32,
-        /// Steps of banned process instances.
+        /// Process instances that stand still, with the time since when, Unix milliseconds of the engine's clock.
+        pub suspended: Table<Key, i64> = 241,
+        /// Steps of process instances that are banned or suspended.
         pub banned_steps: Table<(Key, u64), Step> = 33,
         /// Positions that exporters have acknowledged.
         pub exporters: Table<Text, u64> = 34,
@@ -217,5 +221,21 @@ impl Tables {
     /// Whether the commands of a process instance are skipped.
     pub(crate) fn is_banned(&self, process_instance_key: Key) -> Result<bool, StateError> {
         self.banned.contains(&process_instance_key)
+    }
+
+    /// Whether the commands of a process instance wait until it is resumed.
+    pub(crate) fn is_suspended(&self, process_instance_key: Key) -> Result<bool, StateError> {
+        self.suspended.contains(&process_instance_key)
+    }
+
+    /// The state that keeps a process instance from going on, as messages name it.
+    pub(crate) fn halt_of(&self, process_instance_key: Key) -> Result<Option<&'static str>, StateError> {
+        Ok(if self.is_banned(process_instance_key)? {
+            Some("banned")
+        } else if self.is_suspended(process_instance_key)? {
+            Some("suspended")
+        } else {
+            None
+        })
     }
 }

@@ -123,7 +123,7 @@ impl CommandContext<'_> {
         let mut next = Some(at);
         while let Some(at) = next {
             if let Some(subscription) = self.tables.subscriptions.get(&at.4)?
-                && !self.tables.is_banned(subscription.process_instance_key)?
+                && self.tables.halt_of(subscription.process_instance_key)?.is_none()
                 && self.deliver(message_key, message, at.4, &subscription)?
             {
                 return Ok(Some(subscription.process_instance_key));

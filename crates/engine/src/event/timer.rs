@@ -137,6 +137,9 @@ impl CommandContext<'_> {
                 let later = self.now_ms().saturating_add(self.options.banned_retry_ms);
                 return Ok(due::postpone_timer(self.tables, key, later)?);
             }
+            if self.tables.is_suspended(instance_key)? {
+                return Ok(due::hold_timer(self.tables, key)?);
+            }
         }
         let owner = owner_of(&timer);
         self.remove_timer(key, &timer)?;

@@ -1,7 +1,10 @@
 //! The roles that every cluster has, with what they may do, as the reference has them.
 
+use std::ops::RangeInclusive;
+
 use protocol::{
-    Authorization, AuthorizationScope, EntityType, PermissionType, ResourceType, UserTaskProperty,
+    Authorization, AuthorizationScope, EntityType, FIRST_ACTIVE_VERSION, PermissionType, ResourceType,
+    UserTaskProperty,
 };
 
 /// ID of the role of administrators.
@@ -97,7 +100,8 @@ pub(crate) fn is_default(id: &str) -> bool {
 }
 
 impl DefaultRole {
-    pub fn authorizations(&self) -> Vec<Authorization> {
+    /// The authorizations that it has in these versions of the engine, and in none before.
+    pub fn authorizations(&self, versions: RangeInclusive<u16>) -> Vec<Authorization> {
         let authorization = |resource_type, scope, permissions: Vec<PermissionType>| Authorization {
             owner_type: EntityType::Role,
             owner_id: self.id.into(),
@@ -107,13 +111,19 @@ impl DefaultRole {
         };
         let of_all = |wanted: fn(&PermissionType) -> bool| {
             let of = |resource: &ResourceType| {
-                let permissions: Vec<_> = resource.permissions().iter().copied().filter(wanted).collect();
+                let since =
+                    |permission: PermissionType| permission.since_version().max(resource.since_version());
+                let permissions = resource.permissions().iter().copied().filter(wanted);
+                let permissions: Vec<_> =
+                    permissions.filter(|permission| versions.contains(&since(*permission))).collect();
                 (!permissions.is_empty())
                     .then(|| authorization(*resource, AuthorizationScope::Any, permissions))
             };
             ResourceType::ALL.iter().filter_map(of).collect()
         };
+        let has_first = versions.contains(&FIRST_ACTIVE_VERSION);
         match self.permissions {
+            Permissions::Of(_) | Permissions::OwnTasks(_) if !has_first => Vec::new(),
             Permissions::All => of_all(|_| true),
             Permissions::Reading => of_all(|permission| permission.is_for_reading()),
             Permissions::Of(list) => list

@@ -6,6 +6,7 @@ use protocol::{
 use state::StateError;
 
 use super::headers::{headers, with_members};
+use super::queue::FRONT;
 use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::Delivery;
@@ -18,7 +19,7 @@ use crate::user_task::headers::of_listener;
 const NOT_ALLOWED_MAX: usize = 10_000;
 
 impl CommandContext<'_> {
-    /// Activates jobs for a demand, the oldest first.
+    /// Activates jobs for a demand, in the order of the queue.
     pub fn activate_jobs(&mut self, wanted: &Demand) -> Result<(), StateError> {
         let mut jobs = Vec::new();
         let mut bytes = 0;
@@ -26,16 +27,15 @@ impl CommandContext<'_> {
         let except = wanted.except.as_deref().unwrap_or_default();
         debug_assert!(except.is_sorted(), "keys are looked up by halves");
         'tenants: for tenant in &wanted.tenant_ids {
-            let key = |last| (wanted.job_type.0.clone(), tenant.0.clone(), last);
-            let mut from = 0;
+            let mut from = FRONT;
             loop {
                 let room = (wanted.max_jobs as usize).saturating_sub(jobs.len());
                 if room == 0 || bytes >= self.options.max_delivery_bytes {
                     break 'tenants;
                 }
-                let queued = self.tables.job_queue.keys(key(from)..=key(Key::MAX), room)?;
-                let Some(&(_, _, last)) = queued.last() else { break };
-                for (_, _, job_key) in queued {
+                let queued = self.queued_jobs((&wanted.job_type, tenant), from, room)?;
+                let Some(&(rank, last)) = queued.last() else { break };
+                for (_, job_key) in queued {
                     if except.binary_search(&job_key).is_ok() {
                         continue;
                     }
@@ -55,7 +55,7 @@ impl CommandContext<'_> {
                     }
                 }
                 // Jobs may have been passed over, so there may be room left.
-                from = last + 1;
+                from = (rank, last + 1);
             }
         }
         debug_assert!(jobs.len() <= wanted.max_jobs as usize, "{} jobs for {}", jobs.len(), wanted.max_jobs);
@@ -71,6 +71,10 @@ impl CommandContext<'_> {
         let Some(job) = self.tables.jobs.get(&key)? else { return Ok(Activation::Skipped) };
         self.blame(job.process_instance_key);
         if self.tables.is_banned(job.process_instance_key)? {
+            return Ok(Activation::Skipped);
+        }
+        if self.tables.is_suspended(job.process_instance_key)? {
+            self.hold_job(key, &job);
             return Ok(Activation::Skipped);
         }
         let Some((instance, process)) = self.instance(job.process_instance_key)? else {
@@ -98,6 +102,7 @@ impl CommandContext<'_> {
         job.state = JobState::Activated;
         job.worker = wanted.worker.clone();
         job.due_ms = self.now_ms().saturating_add(wanted.timeout_ms);
+        job.lease = wanted.with_lease.then(|| self.new_lease(key));
         self.tables.job_due.insert((job.due_ms, key), ());
         self.counters.count_job(JobAction::Activated);
         let waited_ms = self.now_ms() - job.created_ms;
@@ -126,6 +131,9 @@ impl CommandContext<'_> {
             listener_event_type: job.listener_event_type,
             tags: instance.tags.clone(),
             user_task,
+            business_id: instance.business_id.clone(),
+            priority: job.priority(),
+            lease: job.lease.clone(),
         };
         self.tables.jobs.put(key, job);
         Ok(Activation::Done(Box::new(activated)))
@@ -148,6 +156,12 @@ impl CommandContext<'_> {
             }
         }
         Ok(Some(Box::new(properties)))
+    }
+
+    /// The job of a suspended instance leaves the queue, so that demand passes over it once only.
+    fn hold_job(&mut self, key: Key, job: &Job) {
+        self.leave_state(key, job);
+        self.tables.jobs.put(key, Job { state: JobState::Held, ..job.clone() });
     }
 
     /// A job whose variables no message could hold leaves the queue with an incident.

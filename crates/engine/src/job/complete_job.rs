@@ -2,6 +2,7 @@
 
 use protocol::{CompleteJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Rejection, Response};
 
+use super::lease::check_lease;
 use super::record::JobNews;
 use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
@@ -14,12 +15,16 @@ impl CommandContext<'_> {
     pub(super) fn complete_job(&mut self, complete: &CompleteJob) -> Result<Response, Failure> {
         let key = complete.job_key;
         let job = self.find_job(key, "complete")?;
+        check_lease(key, &job, complete.lease.as_ref(), "complete")?;
         match job.state {
             JobState::Activatable | JobState::Activated => {}
             state => return Err(wrong_state("complete", key, state).into()),
         }
         check_result(key, &job, complete)?;
         self.check_room_of_completion(&job, complete)?;
+        if let Some(claim) = &complete.business_id {
+            self.assign_business_id(job.process_instance_key, claim)?;
+        }
         match job.kind {
             JobKind::BpmnElement => {
                 self.end_completed_job(key, &job, complete)?;
@@ -113,6 +118,7 @@ pub(crate) fn wrong_state(purpose: &str, key: u64, state: JobState) -> Rejection
         JobState::Backoff => "is in state 'FAILED' and waits for its backoff to end",
         JobState::Failed => "is in state 'FAILED' and has an incident",
         JobState::ErrorThrown => "is in state 'ERROR_THROWN'",
+        JobState::Held => "waits until its process instance has been resumed",
     };
     Rejection::invalid_state(format!("Expected to {purpose} job with key '{key}', but it {state}"))
 }

@@ -3,6 +3,7 @@
 use protocol::{FailJob, Intent, Response};
 
 use super::complete_job::wrong_state;
+use super::lease::check_lease;
 use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
@@ -14,6 +15,7 @@ impl CommandContext<'_> {
     pub(super) fn fail_job(&mut self, fail: &FailJob) -> Result<Response, Failure> {
         let key = fail.job_key;
         let mut job = self.find_job(key, "fail")?;
+        check_lease(key, &job, fail.lease.as_ref(), "fail")?;
         if job.state != JobState::Activated {
             return Err(wrong_state("fail", key, job.state).into());
         }

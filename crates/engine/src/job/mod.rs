@@ -5,24 +5,23 @@ mod complete_job;
 mod dispatch;
 mod fail_job;
 mod headers;
+mod lease;
 mod listener;
+mod queue;
 mod record;
 mod throw_error;
 mod update_job;
 
-use std::sync::Arc;
-
-use bpmn::graph::Text;
+use bpmn::graph::{PROCESS, Text};
 use protocol::{Document, Intent, JobKind, JobListenerEventType, Key, Name, Rejection};
-use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
-use crate::entity::tables::Tables;
 use crate::entity::{ErrorType, Job, JobState};
+pub(crate) use queue::is_queued;
 use record::JobNews;
 
 /// The incident of a job of this kind that has no retries left.
@@ -35,41 +34,53 @@ pub(crate) const fn no_retries(kind: JobKind) -> ErrorType {
     }
 }
 
-/// Whether jobs of a type wait in the queue.
-pub(crate) fn is_queued(tables: &Tables, job_type: &Name) -> Result<bool, StateError> {
-    let from = (job_type.0.clone(), Arc::from(""), 0);
-    Ok(tables.job_queue.keys(from.., 1)?.first().is_some_and(|(found, _, _)| *found == job_type.0))
+/// Terms of a job that is to be created, evaluated.
+pub(crate) struct JobTerms {
+    pub job_type: Name,
+    pub retries: i32,
+    pub priority: i32,
 }
 
 impl CommandContext<'_> {
-    /// Type and retries of a job, evaluated.
+    /// Type, retries and priority of a job, evaluated.
     pub fn evaluate_job(
         &self,
         at: &ActiveElement,
         job_type: &Text,
         retries: &Text,
-    ) -> Result<(Name, i32), Failure> {
+    ) -> Result<JobTerms, Failure> {
         let scope = Scope::of(at.key);
         let job_type = self.evaluate_text(job_type, &scope)?;
-        let retries = self.evaluate_integer(retries, &scope)?;
         if job_type.is_empty() || job_type.chars().count() > self.options.max_name_chars {
             let message = format!("Expected a job type of 1 to {} characters", self.options.max_name_chars);
             return Err(Failure::incident(ErrorType::ExtractValueError, message));
         }
+        let retries = self.evaluate_integer(retries, &scope)?;
         let retries = i32::try_from(retries).map_err(|_| {
             Failure::incident(
                 ErrorType::ExtractValueError,
                 format!("Expected a number of retries, but '{retries}' is too large"),
             )
         })?;
-        Ok((job_type, retries))
+        Ok(JobTerms { job_type, retries, priority: self.evaluate_priority(at)? })
+    }
+
+    /// The priority of the jobs of an element: its own, or that of its process.
+    pub fn evaluate_priority(&self, at: &ActiveElement) -> Result<i32, Failure> {
+        let of_process = || at.process.element(PROCESS).job_priority.as_ref();
+        let Some(text) = at.element().job_priority.as_ref().or_else(of_process) else { return Ok(0) };
+        let priority = self.evaluate_integer(text, &Scope::of(at.key))?;
+        i32::try_from(priority).map_err(|_| {
+            let message = format!("Expected a priority of a job that has 32 bits, but it is '{priority}'");
+            Failure::incident(ErrorType::ExtractValueError, message)
+        })
     }
 
     /// Creates the job of an element instance, with more headers than the element has.
     pub fn create_job(
         &mut self,
         at: &ActiveElement,
-        job: (Name, i32),
+        job: JobTerms,
         more_headers: Option<Name>,
     ) -> Result<(), Failure> {
         self.create_any_job(at, job, JobKind::BpmnElement, JobListenerEventType::Unspecified, more_headers)
@@ -79,7 +90,7 @@ impl CommandContext<'_> {
     pub fn create_listener_job(
         &mut self,
         at: &ActiveElement,
-        job: (Name, i32),
+        job: JobTerms,
         kind: JobKind,
         listener_event_type: JobListenerEventType,
     ) -> Result<(), Failure> {
@@ -89,7 +100,7 @@ impl CommandContext<'_> {
     fn create_any_job(
         &mut self,
         at: &ActiveElement,
-        (job_type, retries): (Name, i32),
+        JobTerms { job_type, retries, priority }: JobTerms,
         kind: JobKind,
         listener_event_type: JobListenerEventType,
         more_headers: Option<Name>,
@@ -111,11 +122,13 @@ impl CommandContext<'_> {
             listener_event_type,
             more_headers,
             retry_backoff_ms: 0,
+            ranked: Some(priority).filter(|priority| *priority != 0),
+            lease: None,
         };
         self.counters.count_job(JobAction::Created);
         self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1)?;
         self.tables.element_instances.update(&at.key, |row| row.job_key = Some(key))?;
-        self.tables.job_queue.insert((job.job_type.0.clone(), job.tenant_id.0.clone(), key), ());
+        self.join_queue(key, &job);
         self.effects.queued_types.push(job.job_type.clone());
         self.tables.jobs.insert(key, job);
         Ok(())
@@ -126,18 +139,17 @@ impl CommandContext<'_> {
         self.leave_state(key, job);
         job.state = JobState::Activatable;
         job.due_ms = -1;
-        self.tables.job_queue.put((job.job_type.0.clone(), job.tenant_id.0.clone(), key), ());
+        job.lease = None;
+        self.join_queue(key, job);
         self.effects.queued_types.push(job.job_type.clone());
     }
 
     /// Removes the index row that belongs to the state of a job.
     pub(super) fn leave_state(&mut self, key: Key, job: &Job) {
         match job.state {
-            JobState::Activatable => {
-                self.tables.job_queue.delete(&(job.job_type.0.clone(), job.tenant_id.0.clone(), key));
-            }
+            JobState::Activatable => self.leave_queue(key, job),
             JobState::Activated | JobState::Backoff => self.tables.job_due.delete(&(job.due_ms, key)),
-            JobState::Failed | JobState::ErrorThrown => {}
+            JobState::Failed | JobState::ErrorThrown | JobState::Held => {}
         }
     }
 
@@ -175,9 +187,9 @@ impl CommandContext<'_> {
             .into());
         };
         self.blame(job.process_instance_key);
-        if self.tables.is_banned(job.process_instance_key)? {
+        if let Some(halt) = self.tables.halt_of(job.process_instance_key)? {
             return Err(Rejection::invalid_state(format!(
-                "Expected to {purpose} job with key '{key}', but its process instance '{}' is banned",
+                "Expected to {purpose} job with key '{key}', but its process instance '{}' is {halt}",
                 job.process_instance_key
             ))
             .into());

@@ -87,6 +87,7 @@ impl CommandContext<'_> {
                 changed_attributes: news.changed.iter().copied().map(Name::from).collect(),
                 result: news.result.cloned().map(Box::new),
                 is_job_to_user_task_migration: news.is_handed_over,
+                priority: job.priority(),
             })
         })
     }

@@ -3,6 +3,7 @@
 use protocol::{Intent, JobKind, Rejection, Response, ThrowError};
 
 use super::complete_job::wrong_state;
+use super::lease::check_lease;
 use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
@@ -13,6 +14,7 @@ impl CommandContext<'_> {
     pub(super) fn throw_job_error(&mut self, throw: &ThrowError) -> Result<Response, Failure> {
         let key = throw.job_key;
         let mut job = self.find_job(key, "throw an error for")?;
+        check_lease(key, &job, throw.lease.as_ref(), "throw an error for")?;
         if matches!(job.kind, JobKind::ExecutionListener | JobKind::TaskListener) {
             return Err(Rejection::invalid_state(format!(
                 "Expected to throw an error for job with key '{key}', but a job of kind '{}' cannot throw errors",

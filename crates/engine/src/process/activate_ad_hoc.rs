@@ -22,9 +22,9 @@ impl CommandContext<'_> {
                 "Expected to activate activities for ad-hoc sub-process with key '{key}', but {reason}."
             ))
         };
-        if self.tables.is_banned(at.process_instance_key)? {
+        if let Some(halt) = self.tables.halt_of(at.process_instance_key)? {
             return Err(
-                refused(format!("its process instance '{}' is banned", at.process_instance_key)).into()
+                refused(format!("its process instance '{}' is {halt}", at.process_instance_key)).into()
             );
         }
         let is_done = self.tables.loops.get(&key)?.is_none_or(|state| state.is_done);

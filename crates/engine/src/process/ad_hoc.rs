@@ -13,6 +13,7 @@ use crate::core::failure::Failure;
 use crate::core::step::{AdHocElement, Step};
 use crate::definition::expression::Scope;
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
+use crate::job::JobTerms;
 
 /// Local variable that tells what may be activated.
 pub(crate) const ELEMENTS: &str = "adHocSubProcessElements";
@@ -209,7 +210,7 @@ impl CommandContext<'_> {
     }
 
     /// Creates the job of an ad-hoc sub-process that has none.
-    pub(super) fn insert_ad_hoc_job(&mut self, at: &ActiveElement, job: (Name, i32)) -> Result<(), Failure> {
+    pub(super) fn insert_ad_hoc_job(&mut self, at: &ActiveElement, job: JobTerms) -> Result<(), Failure> {
         self.create_listener_job(at, job, JobKind::AdHocSubProcess, JobListenerEventType::Unspecified)
     }
 

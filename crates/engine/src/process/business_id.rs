@@ -1,11 +1,11 @@
 //! Business IDs of root instances: at most one of a process has one at a time, if the creation asks for it.
 
-use protocol::{Key, Rejection};
+use protocol::{BusinessIdClaim, Intent, Key, Rejection};
 use state::StateError;
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::entity::Instance;
+use crate::entity::{Instance, Phase};
 
 /// Tenant, process ID, business ID.
 type Claim = (std::sync::Arc<str>, std::sync::Arc<str>, std::sync::Arc<str>);
@@ -17,6 +17,48 @@ fn claim(instance: &Instance) -> Option<Claim> {
 }
 
 impl CommandContext<'_> {
+    /// Gives a root instance without a business ID one.
+    pub fn assign_business_id(
+        &mut self,
+        key: Key,
+        BusinessIdClaim { business_id, is_unique }: &BusinessIdClaim,
+    ) -> Result<(), Failure> {
+        let purpose = format!("assign business ID '{business_id}' to process instance with key '{key}'");
+        let Some((at, row)) = self.at(key)?.filter(|(at, _)| at.scope_key == 0) else {
+            let reason = format!("Expected to {purpose}, but no such process instance was found");
+            return Err(Rejection::not_found(reason).into());
+        };
+        self.blame(key);
+        self.refuse_halted(key, &purpose)?;
+        let refused = |reason: String| -> Failure {
+            Rejection::invalid_state(format!("Expected to {purpose}, but {reason}")).into()
+        };
+        if let Some(parent) = at.instance.parent {
+            let root = at.instance.root_key;
+            let caller = parent.process_instance_key;
+            return Err(refused(format!(
+                "it is called by process instance '{caller}'. Assign it to the root process instance '{root}' instead."
+            )));
+        }
+        if row.phase == Phase::Terminating {
+            return Err(refused("it is about to be terminated".to_owned()));
+        }
+        if let Some(other) = &at.instance.business_id {
+            return Err(refused(format!("it has the business ID '{other}'")));
+        }
+        let mut instance = (*at.instance).clone();
+        instance.business_id = Some(business_id.clone());
+        if *is_unique {
+            self.claim_business_id(key, &instance)?;
+        }
+        self.tables.instances.put(key, instance);
+        self.forget_cached();
+        if let Some((at, _)) = self.at(key)? {
+            self.record_element(&at, Intent::BusinessIdAssigned);
+        }
+        Ok(())
+    }
+
     /// Claims the business ID of a new instance. Instances that were created without a claim are not seen.
     pub(super) fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
         let Some(claim) = claim(instance) else { return Ok(()) };

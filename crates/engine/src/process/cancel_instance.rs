@@ -31,6 +31,7 @@ impl CommandContext<'_> {
             self.erase_instance(key)?;
         } else {
             self.terminate(key)?;
+            self.lift_suspension(key)?;
         }
         if root.is_some_and(|root| root.phase == Phase::Terminating) {
             // It was on its way already; the engine may have failed on one that it called.

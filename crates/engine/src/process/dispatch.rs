@@ -16,6 +16,16 @@ impl CommandContext<'_> {
             Command::CancelInstance { process_instance_key, .. } => {
                 self.cancel_instance(*process_instance_key)?
             }
+            Command::SuspendInstance { process_instance_key, .. } => {
+                self.suspend_instance(*process_instance_key)?
+            }
+            Command::ResumeInstance { process_instance_key, .. } => {
+                self.resume_instance(*process_instance_key)?
+            }
+            Command::AssignBusinessId { process_instance_key, claim } => {
+                self.assign_business_id(*process_instance_key, claim)?;
+                Response::Done
+            }
             Command::ActivateAdHoc(activate) => self.activate_ad_hoc_elements(activate)?,
             Command::ResolveIncident { incident_key, .. } => self.resolve_incident(*incident_key)?,
             Command::SetVariables(set) => return self.set_variables(set),
@@ -50,6 +60,7 @@ impl CommandContext<'_> {
             },
             Step::EraseBanned { root_key, after } => self.erase_banned(root_key, after),
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
+            Step::Revive { scope_key, after } => self.revive(scope_key, after),
             Step::CheckComplex { key } => self.check_complex(key),
             Step::Terminate { key } => self.terminate(key),
             Step::Withdraw { key } => self.withdraw(key),

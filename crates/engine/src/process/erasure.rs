@@ -21,6 +21,7 @@ impl CommandContext<'_> {
         self.tables.instances.update(&key, |instance| instance.is_erased = true)?;
         self.forget_cached();
         self.tables.banned.delete(&key);
+        self.tables.suspended.delete(&key);
         for (at, step) in self.tables.banned_steps.scan((key, 0)..(key + 1, 0), usize::MAX)? {
             self.tables.banned_steps.delete(&at);
             // A part whose erasure failed is left out of the next.

@@ -116,6 +116,7 @@ impl CommandContext<'_> {
         let instance = &at.instance;
         self.tables.instances.delete(&at.key);
         self.forget_cached();
+        debug_assert!(!self.tables.is_suspended(at.key)?, "instance {} ends while it is suspended", at.key);
         self.effects.ended_instances.push((at.key, completed));
         if completed {
             let took_ms = self.now_ms() - instance.created_ms;
@@ -174,13 +175,15 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Refuses what cannot be done while an instance is banned: its steps would only be set aside.
-    pub(super) fn refuse_banned(&self, key: Key, purpose: &str) -> Result<(), Failure> {
-        if !self.tables.is_banned(key)? {
-            return Ok(());
-        }
+    /// Refuses what cannot be done while an instance is banned or suspended: its steps would only be set aside.
+    pub(super) fn refuse_halted(&self, key: Key, purpose: &str) -> Result<(), Failure> {
+        let way_out = match self.tables.halt_of(key)? {
+            None => return Ok(()),
+            Some("banned") => "is banned: release or cancel it first",
+            Some(_) => "is suspended: resume it first",
+        };
         Err(Rejection::invalid_state(format!(
-            "Expected to {purpose}, but process instance '{key}' is banned: release or cancel it first"
+            "Expected to {purpose}, but process instance '{key}' {way_out}"
         ))
         .into())
     }

@@ -23,5 +23,6 @@ mod modify_instance;
 mod record;
 mod resolve_incident;
 mod set_variables;
+mod suspension;
 mod termination;
 mod variables;

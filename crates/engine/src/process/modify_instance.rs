@@ -30,7 +30,7 @@ impl CommandContext<'_> {
             ))
             .into());
         };
-        self.refuse_banned(key, &format!("modify process instance with key '{key}'"))?;
+        self.refuse_halted(key, &format!("modify process instance with key '{key}'"))?;
         self.blame(key);
         self.change_instance(modify, &instance, &process)
             .map_err(|failure| explain(failure, &format!("modify process instance with key '{key}'")))?;

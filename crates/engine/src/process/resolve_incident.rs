@@ -13,7 +13,7 @@ impl CommandContext<'_> {
     pub(super) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
         if let Some(incident) = self.tables.incidents.get(&key)? {
             let purpose = format!("resolve incident with key '{key}'");
-            self.refuse_banned(incident.process_instance_key, &purpose)?;
+            self.refuse_halted(incident.process_instance_key, &purpose)?;
             self.refuse_uncaught(key, &incident)?;
             self.refuse_without_retries(key, &incident)?;
         }
@@ -54,7 +54,9 @@ impl CommandContext<'_> {
 
     /// A job without retries would only raise the same incident.
     fn refuse_without_retries(&self, key: Key, incident: &Incident) -> Result<(), Failure> {
-        let Some(job_key) = incident.job_key.filter(|_| self.version >= LENIENT_VERSION) else { return Ok(()) };
+        let Some(job_key) = incident.job_key.filter(|_| self.version >= LENIENT_VERSION) else {
+            return Ok(());
+        };
         let Some(job) = self.tables.jobs.get(&job_key)? else { return Ok(()) };
         if !matches!(job.state, JobState::Failed | JobState::ErrorThrown) || job.retries > 0 {
             return Ok(());

@@ -22,5 +22,6 @@ pub(super) fn read(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadErro
         root_process_instance_key: instance.root_key,
         tags: instance.tags.clone(),
         business_id: instance.business_id.clone(),
+        suspended_ms: view.tables.suspended.get(&key)?.map(|since| *since),
     }))
 }

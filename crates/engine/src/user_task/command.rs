@@ -73,8 +73,8 @@ impl CommandContext<'_> {
             Failure::Rejected(Rejection::invalid_state(text))
         };
         let (at, row) = self.at(task.element_instance_key)?.ok_or_else(missing)?;
-        if self.tables.is_banned(task.process_instance_key)? {
-            return Err(refuse(format!("its process instance '{}' is banned", task.process_instance_key)));
+        if let Some(halt) = self.tables.halt_of(task.process_instance_key)? {
+            return Err(refuse(format!("its process instance '{}' is {halt}", task.process_instance_key)));
         }
         if task.state != UserTaskState::Created || row.pending_event.is_some() {
             return Err(refuse(format!("it is in state '{}'", task.state.as_str())));

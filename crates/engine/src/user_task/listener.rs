@@ -13,6 +13,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
+use crate::job::JobTerms;
 
 /// A listener of either origin.
 pub(super) enum Found<'a> {
@@ -97,7 +98,11 @@ impl CommandContext<'_> {
             return Ok(());
         };
         let job = match listener {
-            Found::Global(job) => Ok((job.job_type.clone(), job.retries)),
+            Found::Global(job) => self.evaluate_priority(at).map(|priority| JobTerms {
+                job_type: job.job_type.clone(),
+                retries: job.retries,
+                priority,
+            }),
             Found::Model(listener) => self.evaluate_job(at, &listener.job_type, &listener.retries),
         };
         let created =

@@ -156,7 +156,13 @@ fn most_commands_take_a_permission_of_their_own() {
         (Command::PublishMessage(message), P::Create, (R::Message, None)),
         (Command::SetVariables(variables), P::UpdateProcessInstance, process),
         (
-            Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None }),
+            Command::CompleteJob(CompleteJob {
+                job_key,
+                variables: Document::empty(),
+                result: None,
+                lease: None,
+                business_id: None,
+            }),
             P::UpdateProcessInstance,
             process,
         ),

@@ -69,7 +69,13 @@ impl Run {
 
     fn complete_listener(&mut self, result: Option<JobResult>, expected: Expect) {
         let job_key = self.harness.activate("check", 1)[0].key;
-        let complete = CompleteJob { job_key, variables: Document::empty(), result: result.map(Box::new) };
+        let complete = CompleteJob {
+            job_key,
+            variables: Document::empty(),
+            result: result.map(Box::new),
+            lease: None,
+            business_id: None,
+        };
         self.run(Command::CompleteJob(complete), expected);
     }
 }
@@ -111,9 +117,17 @@ fn who_works_on_an_instance_is_told() {
         retry_backoff_ms: 0,
         error_message: Name::from("no"),
         variables: document(r#"{"z":1}"#),
+        lease: None,
     };
     run.run(Command::FailJob(fail), expect![""]);
-    let update = UpdateJob { job_key, retries: Some(1), timeout_ms: None, operation_reference: None };
+    let update = UpdateJob {
+        job_key,
+        retries: Some(1),
+        timeout_ms: None,
+        operation_reference: None,
+        priority: None,
+        lease: None,
+    };
     run.run(
         Command::UpdateJob(update),
         expect![[r#"

@@ -32,7 +32,7 @@ fn a_list_says_what_runs_at_the_beginning() {
               p activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick activated
               pick#innerInstance activating
@@ -256,7 +256,7 @@ fn elements_are_activated_from_outside() {
               p activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick activated
               = created p v1
             > instruct pick elements=x,a,z
@@ -335,14 +335,14 @@ fn a_worker_decides_what_is_next() {
               s activating, activated, completing, completed
               -- s_agent
               agent activating
-              agent.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              agent.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               agent.results = [] created
               job agent created type think retries 1 ad hoc sub process unspecified
               agent activated
               = created p v1
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":[]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}],"results":[]}
             > complete agent activate=x
               = rejected NOT_FOUND: Expected to activate activities for ad-hoc sub-process with key '<key>', but the given elements [x] do not exist.
             > complete agent activate=a fulfilled=true
@@ -379,7 +379,7 @@ fn a_worker_decides_what_is_next() {
               job agent created type think retries 1 ad hoc sub process unspecified
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":["one"]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}],"results":["one"]}
             > complete b {"r": "two"}
               job b completed
               b completing
@@ -392,7 +392,7 @@ fn a_worker_decides_what_is_next() {
               = rejected NOT_FOUND: Expected to complete job with key '<key>', but no such job was found
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":["one","two"]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}],"results":["one","two"]}
             > complete agent {"memory": [1]}
               job agent completed
               p.memory = [1] created
@@ -405,7 +405,7 @@ fn a_worker_decides_what_is_next() {
               job agent created type think retries 1 ad hoc sub process unspecified
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":["one","two","three"],"memory":[1]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}],"results":["one","two","three"],"memory":[1]}
             > fail agent
               job agent failed retries 0
               incident agent AD_HOC_SUB_PROCESS_NO_RETRIES created: No more retries left.

@@ -37,6 +37,8 @@ fn complete(harness: &mut Harness, numbers: std::ops::Range<usize>) {
             job_key: jobs[0].key,
             variables: document(&format!(r#"{{"r":{number}}}"#)),
             result: None,
+            lease: None,
+            business_id: None,
         }));
     }
 }
@@ -95,6 +97,8 @@ fn each_output_is_written_once() {
         job_key: jobs[0].key,
         variables: document("{}"),
         result: None,
+        lease: None,
+        business_id: None,
     }));
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(1);
@@ -178,7 +182,7 @@ fn the_list_is_seen_by_the_worker_and_by_what_runs_inside() {
               p activating, activated
               s activating, activated, completing, completed
               agent activating
-              agent.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              agent.adHocSubProcessElements = [{"elementId":"a"}] created
               agent.results = [] created
               job agent created type think retries 1 ad hoc sub process unspecified
               agent activated
@@ -225,7 +229,7 @@ fn the_list_is_seen_by_the_worker_and_by_what_runs_inside() {
               told activating, activated, completing, completed
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":[1,2]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"}],"results":[1,2]}
             > complete agent {"results": []}
               job agent completed
               agent.results = [] updated
@@ -238,7 +242,7 @@ fn the_list_is_seen_by_the_worker_and_by_what_runs_inside() {
               job agent created type think retries 1 ad hoc sub process unspecified
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":[3]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"}],"results":[3]}
             > complete agent fulfilled=true
               job agent completed
               agent completing
@@ -269,7 +273,7 @@ fn variables_of_the_worker_go_to_the_scope_that_owns_them() {
               = deployed p v1
             > create p {"known": 1}
               p.known = 1 created
-              agent.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              agent.adHocSubProcessElements = [{"elementId":"a"}] created
               agent.local = 0 created
               = created p v1
             > complete agent {"known": 2, "local": 2, "new": 2}
@@ -306,7 +310,7 @@ fn a_variable_outside_is_no_output_and_an_event_sub_process_gives_one() {
                 > create p {"k": 1, "r": "outside"}
                   p.k = 1 created
                   p.r = "outside" created
-                  agent.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+                  agent.adHocSubProcessElements = [{"elementId":"a"}] created
                   agent.results = [] created
                   job agent created type think retries 1 ad hoc sub process unspecified
                   = created p v1
@@ -324,7 +328,7 @@ fn a_variable_outside_is_no_output_and_an_event_sub_process_gives_one() {
                   job agent created type think retries 1 ad hoc sub process unspecified
                 > activate think
                   job agent activated
-                  < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":[null,"hello"],"k":1,"r":"hello"}
+                  < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"}],"results":[null,"hello"],"k":1,"r":"hello"}
                 > complete agent fulfilled=true
                   job agent completed
                   agent.results = [null,"hello"] updated
@@ -335,7 +339,7 @@ fn a_variable_outside_is_no_output_and_an_event_sub_process_gives_one() {
                 > create p {"k": 1, "r": "outside"}
                   p.k = 1 created
                   p.r = "outside" created
-                  agent.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+                  agent.adHocSubProcessElements = [{"elementId":"a"}] created
                   agent.results = [] created
                   job agent created type think retries 1 ad hoc sub process unspecified
                   = created p v1
@@ -388,7 +392,7 @@ fn input_mappings_see_what_may_run_and_say_what_the_list_begins_with() {
         expect![[r#"
               = deployed p v1
             > create p
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick.ids = ["a","b"] created
               pick.results = ["first"] updated

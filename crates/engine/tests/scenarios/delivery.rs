@@ -71,8 +71,15 @@ fn it_is_told_how_each_job_left_its_worker() {
     let mut harness = with_jobs(6);
     let jobs: Vec<Key> = keys(&mut harness, 10, &[]);
     assert!(ended(&harness).is_empty());
-    let complete =
-        |job_key| Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None });
+    let complete = |job_key| {
+        Command::CompleteJob(CompleteJob {
+            job_key,
+            variables: Document::empty(),
+            result: None,
+            lease: None,
+            business_id: None,
+        })
+    };
     harness.command(complete(jobs[0]));
     harness.command(Command::FailJob(FailJob {
         job_key: jobs[1],
@@ -80,12 +87,14 @@ fn it_is_told_how_each_job_left_its_worker() {
         retry_backoff_ms: 0,
         error_message: Name::default(),
         variables: Document::empty(),
+        lease: None,
     }));
     harness.command(Command::ThrowError(ThrowError {
         job_key: jobs[2],
         error_code: Name::from("none"),
         error_message: Name::default(),
         variables: Document::empty(),
+        lease: None,
     }));
     harness.command(Command::YieldJobs { job_keys: vec![jobs[3]], deadlines_ms: None });
     harness.advance(600_000);

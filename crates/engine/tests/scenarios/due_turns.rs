@@ -63,6 +63,7 @@ fn backlog(harness: &mut Harness, timers: usize) -> (Key, Key) {
         retry_backoff_ms: 11_000,
         error_message: Name::default(),
         variables: Document::empty(),
+        lease: None,
     }));
     harness.command(Command::PublishMessage(PublishMessage {
         name: Name::from("nobody"),

@@ -262,12 +262,12 @@ fn what_an_ad_hoc_sub_process_has_done_is_compensated() {
               pick#innerInstance completing, completed
               compensation pick#innerInstance/- created
               pick completing, completed
-              compensation pick/- created {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              compensation pick/- created {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}]}
               back activating, activated
-              compensation pick/- triggered by back {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              compensation pick/- triggered by back {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}]}
               compensation pick#innerInstance/- triggered by back
               compensation pick#innerInstance/- triggered by back
-              compensation pick/- completed by back {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              compensation pick/- completed by back {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}]}
               compensation a/h triggered by back
               compensation pick#innerInstance/- completed by back
               compensation a/h triggered by back

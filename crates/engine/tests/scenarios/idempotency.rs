@@ -35,7 +35,13 @@ fn creation(variables: &str, waits: Option<u64>) -> Command {
 }
 
 fn complete(job_key: Key) -> Command {
-    Command::CompleteJob(CompleteJob { job_key, variables: document(r#"{"b":2}"#), result: None })
+    Command::CompleteJob(CompleteJob {
+        job_key,
+        variables: document(r#"{"b":2}"#),
+        result: None,
+        lease: None,
+        business_id: None,
+    })
 }
 
 fn instances(harness: &Harness) -> u64 {

@@ -535,7 +535,7 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               role admin [Admin ] created
               ROLE admin may READ AUDIT_LOG ANY * created
               ROLE admin may CREATE,DELETE,READ,UPDATE AUTHORIZATION ANY * created
-              ROLE admin may CREATE,CREATE_BATCH_OPERATION_CANCEL_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_DELETE_DECISION_DEFINITION,CREATE_BATCH_OPERATION_DELETE_DECISION_INSTANCE,CREATE_BATCH_OPERATION_DELETE_PROCESS_DEFINITION,CREATE_BATCH_OPERATION_DELETE_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_MIGRATE_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_RESOLVE_INCIDENT,READ,UPDATE BATCH ANY * created
+              ROLE admin may CREATE,CREATE_BATCH_OPERATION_CANCEL_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_DELETE_DECISION_DEFINITION,CREATE_BATCH_OPERATION_DELETE_DECISION_INSTANCE,CREATE_BATCH_OPERATION_DELETE_PROCESS_DEFINITION,CREATE_BATCH_OPERATION_DELETE_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_MIGRATE_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_RESOLVE_INCIDENT,READ,UPDATE,CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE,CREATE_BATCH_OPERATION_UPDATE_JOB BATCH ANY * created
               ROLE admin may CREATE,DELETE,READ,UPDATE CLUSTER_VARIABLE ANY * created
               ROLE admin may ACCESS COMPONENT ANY * created
               ROLE admin may CREATE_DECISION_INSTANCE,DELETE_DECISION_INSTANCE,READ_DECISION_DEFINITION,READ_DECISION_INSTANCE DECISION_DEFINITION ANY * created
@@ -546,13 +546,16 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               ROLE admin may CREATE,DELETE,READ,UPDATE GROUP ANY * created
               ROLE admin may CREATE,DELETE,READ,UPDATE MAPPING_RULE ANY * created
               ROLE admin may CREATE,READ MESSAGE ANY * created
-              ROLE admin may CANCEL_PROCESS_INSTANCE,CLAIM_USER_TASK,COMPLETE_USER_TASK,CREATE_PROCESS_INSTANCE,DELETE_PROCESS_INSTANCE,MODIFY_PROCESS_INSTANCE,READ_PROCESS_DEFINITION,READ_PROCESS_INSTANCE,READ_USER_TASK,UPDATE_PROCESS_INSTANCE,UPDATE_USER_TASK PROCESS_DEFINITION ANY * created
+              ROLE admin may CANCEL_PROCESS_INSTANCE,CLAIM_USER_TASK,COMPLETE_USER_TASK,CREATE_PROCESS_INSTANCE,DELETE_PROCESS_INSTANCE,MODIFY_PROCESS_INSTANCE,READ_PROCESS_DEFINITION,READ_PROCESS_INSTANCE,READ_USER_TASK,UPDATE_PROCESS_INSTANCE,UPDATE_USER_TASK,SUSPEND_PROCESS_INSTANCE PROCESS_DEFINITION ANY * created
               ROLE admin may CREATE,DELETE_DRD,DELETE_FORM,DELETE_PROCESS,DELETE_RESOURCE,READ RESOURCE ANY * created
               ROLE admin may CREATE,DELETE,READ,UPDATE ROLE ANY * created
               ROLE admin may READ,READ_JOB_METRIC,READ_USAGE_METRIC,UPDATE SYSTEM ANY * created
               ROLE admin may CREATE,DELETE,READ,UPDATE TENANT ANY * created
               ROLE admin may CREATE,DELETE,READ,UPDATE USER ANY * created
               ROLE admin may CLAIM,COMPLETE,READ,UPDATE USER_TASK ANY * created
+              ROLE admin may CREATE,DELETE,READ,RESTORE BACKUP ANY * created
+              ROLE admin may READ,PAUSE EXPORTER ANY * created
+              ROLE admin may READ,REVEAL SECRET ANY * created
               tenant <default> [Default ] ROLE admin added
               role readonly-admin [Readonly Admin ] created
               ROLE readonly-admin may READ AUDIT_LOG ANY * created
@@ -574,6 +577,9 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               ROLE readonly-admin may READ TENANT ANY * created
               ROLE readonly-admin may READ USER ANY * created
               ROLE readonly-admin may READ USER_TASK ANY * created
+              ROLE readonly-admin may READ BACKUP ANY * created
+              ROLE readonly-admin may READ EXPORTER ANY * created
+              ROLE readonly-admin may READ SECRET ANY * created
               role connectors [Connectors ] created
               ROLE connectors may CREATE_PROCESS_INSTANCE,READ_PROCESS_DEFINITION,READ_PROCESS_INSTANCE,UPDATE_PROCESS_INSTANCE PROCESS_DEFINITION ANY * created
               ROLE connectors may CREATE MESSAGE ANY * created
@@ -593,10 +599,10 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               ROLE task-worker may CLAIM,COMPLETE,READ USER_TASK PROPERTY candidateGroups created
               tenant <default> [Default ] ROLE task-worker added
             > rows circles members authorizations
-              circles 7, members 5, authorizations 49
+              circles 7, members 5, authorizations 55
             > setup
             > rows circles members authorizations
-              circles 7, members 5, authorizations 49
+              circles 7, members 5, authorizations 55
             > role update rpa name=Robots
               role rpa [Robots ] updated
             > tenant delete <default>

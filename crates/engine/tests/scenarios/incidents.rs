@@ -289,8 +289,7 @@ fn resolving_without_retries_raises_a_new_incident() {
               job t failed retries 0
               incident t JOB_NO_RETRIES created: No more retries left.
             > resolve t
-              incident t JOB_NO_RETRIES resolved
-              incident t JOB_NO_RETRIES created: No more retries left: update the retries of the job before resolving the incident.
+              = rejected INVALID_STATE: Expected to resolve incident with key '<key>', but its job with key '<key>' has no retries left; update the retries of the job before
             > update t retries=1
               job t retries updated retries 1
             > resolve t

@@ -55,6 +55,7 @@ fn records_say_what_happened_to_a_job() {
         retry_backoff_ms: 5000,
         error_message: Name::from("not yet"),
         variables: Document::empty(),
+        lease: None,
     };
     harness.command(Command::FailJob(fail)).unwrap().unwrap();
     let failed = last(&harness, Intent::Failed);
@@ -62,12 +63,25 @@ fn records_say_what_happened_to_a_job() {
     assert_eq!(failed.recurring_time_ms, harness.now_ms + 5000);
     harness.advance(5000);
     harness.activate("a", 1);
-    let update = UpdateJob { job_key, retries: Some(2), timeout_ms: Some(70), operation_reference: None };
+    let update = UpdateJob {
+        job_key,
+        retries: Some(2),
+        timeout_ms: Some(70),
+        operation_reference: None,
+        priority: None,
+        lease: None,
+    };
     harness.command(Command::UpdateJob(update)).unwrap().unwrap();
     let updated = last(&harness, Intent::Updated);
     assert_eq!(updated.changed_attributes, names(&["retries", "timeout"]));
     assert_eq!((updated.retries, updated.timeout_ms), (2, 70));
-    let complete = CompleteJob { job_key, variables: document(r#"{"y":2}"#), result: None };
+    let complete = CompleteJob {
+        job_key,
+        variables: document(r#"{"y":2}"#),
+        result: None,
+        lease: None,
+        business_id: None,
+    };
     harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
     assert_eq!(last(&harness, Intent::Completed).variables, document(r#"{"y":2}"#));
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
@@ -82,7 +96,13 @@ fn the_result_of_a_listener_stands_in_its_record() {
     let job_key = harness.activate("check", 1)[0].key;
     let corrections = UserTaskChanges { priority: Some(7), ..UserTaskChanges::default() };
     let result = Box::new(JobResult::UserTask { denied: false, denied_reason: Name::default(), corrections });
-    let complete = CompleteJob { job_key, variables: Document::empty(), result: Some(result.clone()) };
+    let complete = CompleteJob {
+        job_key,
+        variables: Document::empty(),
+        result: Some(result.clone()),
+        lease: None,
+        business_id: None,
+    };
     harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
     let completed = last(&harness, Intent::Completed);
     assert_eq!(&*completed.job_listener_event_type, "CREATING");

@@ -379,7 +379,7 @@ fn updates_are_checked() {
               job t activated
               < job t retries 3 deadline 600000 variables {}
             > update t
-              = rejected INVALID_ARGUMENT: Expected to update job with key '<key>', but neither retries nor timeout are given
+              = rejected INVALID_ARGUMENT: Expected to update job with key '<key>', but neither retries nor timeout nor priority are given
             > update t retries=0
               = rejected INVALID_ARGUMENT: Expected to update retries for job with key '<key>' with a positive amount of retries, but the amount given was '0'
             > update t retries=-1 timeout=1s

@@ -35,6 +35,8 @@ fn run(body: &str) -> String {
                 job_key: job.key,
                 variables: Document::empty(),
                 result: None,
+                lease: None,
+                business_id: None,
             }));
         }
         for user_task_key in harness.engine().tables().user_tasks.keys(.., usize::MAX).unwrap() {

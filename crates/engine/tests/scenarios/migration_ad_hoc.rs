@@ -49,7 +49,7 @@ fn what_runs_inside_goes_on_in_the_new_model() {
               order activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick activated
               pick#innerInstance activating
@@ -80,7 +80,7 @@ fn what_runs_inside_goes_on_in_the_new_model() {
               order.wanted = ["a","b"] migrated
               pick becomes choose
               choose migrated
-              choose.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] migrated
+              choose.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] migrated
               choose.results = [1] migrated
               pick#innerInstance becomes choose#innerInstance
               choose#innerInstance migrated
@@ -137,7 +137,7 @@ fn what_was_collected_goes_on_under_its_new_name() {
               order activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick activated
               pick#innerInstance activating
@@ -158,7 +158,7 @@ fn what_was_collected_goes_on_under_its_new_name() {
               order migrated
               order.wanted = ["a","b"] migrated
               pick migrated
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] migrated
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] migrated
               pick.results = [1] migrated
               pick.results = [1] updated
               pick.found = [1] created
@@ -201,7 +201,7 @@ fn a_list_begins_where_there_was_none() {
               order activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick activated
               pick#innerInstance activating, activated
               a activating, activated
@@ -210,7 +210,7 @@ fn a_list_begins_where_there_was_none() {
               order migrated
               order.wanted = ["a"] migrated
               pick migrated
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] migrated
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] migrated
               pick.results = [] created
               pick#innerInstance migrated
               a migrated
@@ -276,7 +276,7 @@ fn its_worker_decides_by_the_new_model() {
               = created order v1
             > activate decide
               job pick activated
-              < job pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"k":"1"}
+              < job pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}],"k":"1"}
             > complete pick activate=a,a
               job pick completed
               pick#innerInstance activating, activated
@@ -304,7 +304,7 @@ fn its_worker_decides_by_the_new_model() {
               #1 migrated
             > activate decide
               job pick activated
-              < job pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"k":"1"}
+              < job pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"},{"elementId":"b"}],"k":"1"}
             > complete pick activate=b
               = rejected NOT_FOUND: Expected to activate activities for ad-hoc sub-process with key '<key>', but the given elements [b] do not exist.
             > complete pick activate=c
@@ -433,7 +433,7 @@ fn an_incident_of_its_list_is_resolved_in_the_new_model() {
               order activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               incident pick EXTRACT_VALUE_ERROR created: Failed to activate ad-hoc elements. No BPMN elements found with ids: 'x'.
               = created order v1
@@ -443,7 +443,7 @@ fn an_incident_of_its_list_is_resolved_in_the_new_model() {
               order.wanted = ["x"] migrated
               pick migrated
               incident pick EXTRACT_VALUE_ERROR migrated
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] migrated
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] migrated
               pick.results = [] migrated
               #1 migrated
             > resolve pick

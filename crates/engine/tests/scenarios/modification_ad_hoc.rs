@@ -37,7 +37,7 @@ fn each_activation_has_a_scope_of_its_own() {
               p activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick activated
               pick#innerInstance activating
@@ -107,7 +107,7 @@ fn an_activation_from_outside_makes_the_sub_process() {
               p activated
               s activating, activated, completing, completed
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               = created p v1
             > modify #1 +b
@@ -189,7 +189,7 @@ fn an_activation_from_outside_makes_the_sub_process() {
             > create p before=a,b
               p activating, activated
               pick activating
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick activated
               pick#innerInstance activating
@@ -335,7 +335,7 @@ fn a_variable_outside_is_not_taken_for_an_output() {
               p.r = 1 created
               = created p v1
             > modify #1 +a
-              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.adHocSubProcessElements = [{"elementId":"a"},{"elementId":"b"}] created
               pick.results = [] created
               pick#innerInstance.r = null created
             > modify #1 +b {"pick#innerInstance":{"r":5}}
@@ -531,7 +531,7 @@ fn a_called_one_whose_worker_decides_would_not_end() {
               = created outer v1
             > activate decide
               job #2.pick activated
-              < job #2.pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              < job #2.pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"}]}
             > complete pick activate=a
               job #2.pick completed
               #2.pick#innerInstance activating, activated
@@ -553,7 +553,7 @@ fn a_called_one_whose_worker_decides_would_not_end() {
               = created outer v1
             > activate decide
               job #4.pick activated
-              < job #4.pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              < job #4.pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a"}]}
             > modify #4 +a
               #4.pick#innerInstance activating, activated
               #4.a activating

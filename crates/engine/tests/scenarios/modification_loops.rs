@@ -372,7 +372,13 @@ fn the_last_item_ends_a_list_of_any_length() {
         let jobs = harness.activate("t", items);
         let (last, others) = jobs.split_last().unwrap();
         for job in others {
-            let complete = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
+            let complete = CompleteJob {
+                job_key: job.key,
+                variables: Document::empty(),
+                result: None,
+                lease: None,
+                business_id: None,
+            };
             harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
         }
         let modify = ModifyInstance {

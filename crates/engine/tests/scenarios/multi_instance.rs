@@ -573,10 +573,10 @@ fn every_kind_of_activity_may_be_multi_instance() {
               p.sums = [[11,12],[21,22]] created
               free.item = 1 created
               free.loopCounter = 1 created
-              free.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              free.adHocSubProcessElements = [{"elementId":"a"}] created
               free.item = 2 created
               free.loopCounter = 2 created
-              free.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              free.adHocSubProcessElements = [{"elementId":"a"}] created
               free#innerInstance.b = 1 created
               free#innerInstance.b = 2 created
         "#]],

@@ -97,7 +97,14 @@ fn records_of_every_command_tell_its_operation() {
 
     let update = |job_key, retries, timeout_ms| {
         move |operation_reference| {
-            Command::UpdateJob(UpdateJob { job_key, retries, timeout_ms, operation_reference })
+            Command::UpdateJob(UpdateJob {
+                job_key,
+                retries,
+                timeout_ms,
+                operation_reference,
+                priority: None,
+                lease: None,
+            })
         }
     };
     let job_key = run.harness.activate("a", 1)[0].key;
@@ -109,6 +116,7 @@ fn records_of_every_command_tell_its_operation() {
         retry_backoff_ms: 0,
         error_message: Name::from("no"),
         variables: Document::empty(),
+        lease: None,
     };
     run.run_plain(Command::FailJob(fail));
     run.run(update(job_key, Some(1), None), &[Intent::RetriesUpdated]);
@@ -136,7 +144,13 @@ fn records_of_every_command_tell_its_operation() {
     run.run(set(task.unwrap(), true), &[Intent::Updating]);
     let listener = run.harness.activate("check", 1);
     let before = run.harness.records().count();
-    let complete = CompleteJob { job_key: listener[0].key, variables: Document::empty(), result: None };
+    let complete = CompleteJob {
+        job_key: listener[0].key,
+        variables: Document::empty(),
+        result: None,
+        lease: None,
+        business_id: None,
+    };
     run.harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
     for record in run.harness.records().skip(before) {
         let is_of_set = !matches!(record.value, RecordValue::Job(_));

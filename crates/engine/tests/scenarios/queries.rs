@@ -52,6 +52,7 @@ fn called() -> (Harness, Key) {
         retry_backoff_ms: 0,
         error_message: "broken".into(),
         variables: Document::empty(),
+        lease: None,
     };
     harness.command(Command::FailJob(fail)).unwrap().unwrap();
     (harness, key)
@@ -73,29 +74,30 @@ fn instances_tell_of_incidents_in_what_they_called() {
         &mut harness,
         Query::ProcessInstance { key: caller },
         expect![[r#"
-        ProcessInstance(
-            ProcessInstanceView {
-                key: 2251799813685252,
-                process_definition_key: 2251799813685250,
-                process_id: "caller",
-                process_name: None,
-                version: 1,
-                version_tag: None,
-                start_ms: 1767225600000,
-                has_incident: true,
-                tenant_id: "<default>",
-                parent_process_instance_key: None,
-                parent_element_instance_key: None,
-                root_process_instance_key: 2251799813685252,
-                tags: [
-                    "vip",
-                ],
-                business_id: Some(
-                    "b",
-                ),
-            },
-        )
-    "#]],
+            ProcessInstance(
+                ProcessInstanceView {
+                    key: 2251799813685252,
+                    process_definition_key: 2251799813685250,
+                    process_id: "caller",
+                    process_name: None,
+                    version: 1,
+                    version_tag: None,
+                    start_ms: 1767225600000,
+                    has_incident: true,
+                    tenant_id: "<default>",
+                    parent_process_instance_key: None,
+                    parent_element_instance_key: None,
+                    root_process_instance_key: 2251799813685252,
+                    tags: [
+                        "vip",
+                    ],
+                    business_id: Some(
+                        "b",
+                    ),
+                    suspended_ms: None,
+                },
+            )
+        "#]],
     );
     let callee = harness.engine().tables().instances.last(..).unwrap().unwrap().0;
     check(
@@ -176,6 +178,8 @@ fn instances_tell_of_incidents_in_what_they_called() {
         retries: Some(1),
         timeout_ms: None,
         operation_reference: None,
+        priority: None,
+        lease: None,
     }));
     harness.command(Command::ResolveIncident { incident_key: incident, operation_reference: None });
     check(

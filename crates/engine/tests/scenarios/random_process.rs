@@ -249,6 +249,7 @@ impl Run {
         if self.random.percent(20) {
             self.cancel_all();
         }
+        self.resume_all();
         if self.fails {
             self.cancel_until_empty();
         } else {
@@ -301,7 +302,10 @@ impl Run {
     }
 
     pub fn act(&mut self) {
-        match self.random.below(20) {
+        match self.random.below(23) {
+            20 => self.suspend(),
+            21 => self.resume_all(),
+            22 => self.update_a_job(),
             0..=2 => {
                 let mut demand = self.harness.demand("t", 3);
                 if self.random.percent(30) {
@@ -384,17 +388,59 @@ impl Run {
                 retry_backoff_ms: 1000 * self.random.below(3) as i64,
                 error_message: Name::from("failed"),
                 variables,
+                lease: None,
             }),
             1 | 2 => Command::ThrowError(ThrowError {
                 job_key,
                 error_code: Name::from(CODES[self.random.below(3) as usize]),
                 error_message: Name::default(),
                 variables,
+                lease: None,
             }),
             3 => Command::YieldJobs { job_keys: vec![job_key], deadlines_ms: None },
-            _ => Command::CompleteJob(CompleteJob { job_key, variables, result }),
+            _ => Command::CompleteJob(CompleteJob {
+                job_key,
+                variables,
+                result,
+                lease: None,
+                business_id: None,
+            }),
         };
         self.run(command);
+    }
+
+    /// Suspends an instance, whether it has been called or not.
+    fn suspend(&mut self) {
+        let keys = self.harness.engine().tables().instances.keys(.., 20).unwrap();
+        if keys.is_empty() {
+            return;
+        }
+        let process_instance_key = keys[self.random.below(keys.len() as u64) as usize];
+        self.run(Command::SuspendInstance { process_instance_key, operation_reference: None });
+    }
+
+    fn resume_all(&mut self) {
+        for process_instance_key in self.harness.engine().tables().suspended.keys(.., usize::MAX).unwrap() {
+            self.run(Command::ResumeInstance { process_instance_key, operation_reference: None });
+        }
+    }
+
+    fn update_a_job(&mut self) {
+        let keys = self.harness.engine().tables().jobs.keys(.., 20).unwrap();
+        if keys.is_empty() {
+            return;
+        }
+        let job_key = keys[self.random.below(keys.len() as u64) as usize];
+        let priority = Some(self.random.below(5) as i32 - 2);
+        let (retries, timeout_ms, operation_reference, lease) = (None, None, None, None);
+        self.run(Command::UpdateJob(UpdateJob {
+            job_key,
+            retries,
+            timeout_ms,
+            operation_reference,
+            priority,
+            lease,
+        }));
     }
 
     /// Completes the job of a task listener.
@@ -410,6 +456,8 @@ impl Run {
             job_key: job.key,
             variables: Document::empty(),
             result: Some(Box::new(result)),
+            lease: None,
+            business_id: None,
         }));
     }
 
@@ -501,6 +549,8 @@ impl Run {
                         retries,
                         timeout_ms: None,
                         operation_reference: None,
+                        priority: None,
+                        lease: None,
                     }));
                 }
                 None if for_good && incident.error_type == ErrorType::UnhandledErrorEvent => {
@@ -539,7 +589,13 @@ impl Run {
             let demand = self.harness.demand("t", 1000);
             for job in self.harness.activate_with(demand) {
                 let (job_key, variables) = (job.key, Document::empty());
-                self.run(Command::CompleteJob(CompleteJob { job_key, variables, result: None }));
+                self.run(Command::CompleteJob(CompleteJob {
+                    job_key,
+                    variables,
+                    result: None,
+                    lease: None,
+                    business_id: None,
+                }));
             }
             // Activated jobs time out, and messages may start other instances.
             self.advance(700_000);
@@ -614,6 +670,8 @@ impl Run {
                     job_key: job.key,
                     variables: Document::empty(),
                     result: decision(&job, 0),
+                    lease: None,
+                    business_id: None,
                 }));
             }
             // `d` is constant in the last rounds, since loops that wait for its changes would never end.

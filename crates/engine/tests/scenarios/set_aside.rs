@@ -39,6 +39,8 @@ fn what_commands_are_about_is_banned_and_nothing_else() {
         job_key: jobs[1].key,
         variables: Document::empty(),
         result: None,
+        lease: None,
+        business_id: None,
     });
     let cancel = Command::CancelInstance { process_instance_key: third, operation_reference: None };
     let before = harness.engine().position();

@@ -43,6 +43,7 @@ fn fail(harness: &mut Harness, messages: &[&str]) -> Vec<Key> {
             retry_backoff_ms: 0,
             error_message: (*message).into(),
             variables: Document::empty(),
+            lease: None,
         };
         harness.command(Command::FailJob(fail)).unwrap().unwrap();
     }

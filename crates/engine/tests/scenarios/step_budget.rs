@@ -60,7 +60,13 @@ fn a_long_loop_shares_the_partition() {
     let demand = harness.demand("t", 1);
     let effects = harness.apply(vec![create("p", "{}")], vec![demand]);
     let job_key = effects.deliveries[0].jobs[0].key;
-    let complete = Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None });
+    let complete = Command::CompleteJob(CompleteJob {
+        job_key,
+        variables: Document::empty(),
+        result: None,
+        lease: None,
+        business_id: None,
+    });
     let effects = harness.apply(vec![complete], vec![]);
     assert_eq!(effects.ended_instances.len(), 1);
     assert!(effects.has_pending_steps);
@@ -133,6 +139,8 @@ fn an_endless_loop_can_be_cancelled() {
             job_key: job.key,
             variables: Document::empty(),
             result: None,
+            lease: None,
+            business_id: None,
         }));
     }
     assert!(harness.is_empty(), "{:?}", harness.leftovers());

@@ -113,7 +113,7 @@ fn ends(mut harness: Harness) {
 
 #[test]
 fn a_list_of_elements_that_is_too_large_is_an_incident() {
-    let mut harness = deployed(&tasks(60));
+    let mut harness = deployed(&tasks(400));
     create(&mut harness, "{}").unwrap();
     has_incident_of(&harness, WorkLimit::VariableBytes);
     // Again as long as it is so large.
@@ -129,7 +129,7 @@ fn a_list_of_elements_that_is_too_large_is_an_incident() {
 
 #[test]
 fn a_list_of_elements_in_a_full_instance_is_an_incident() {
-    let mut harness = deployed(&tasks(30));
+    let mut harness = deployed(&tasks(90));
     create(&mut harness, &texts(3, 3_900)).unwrap();
     has_incident_of(&harness, WorkLimit::InstanceVariableBytes);
     let root = instance(&harness);
@@ -329,7 +329,13 @@ fn execution_listeners_store_what_has_room_and_no_more() {
     ] {
         let job_key = job_key(&mut harness, job_type);
         let complete = |variables: &str| {
-            Command::CompleteJob(CompleteJob { job_key, variables: document(variables), result: None })
+            Command::CompleteJob(CompleteJob {
+                job_key,
+                variables: document(variables),
+                result: None,
+                lease: None,
+                business_id: None,
+            })
         };
         if job_type != "t" {
             let Some(Err(rejection)) = harness.command(complete(&too_much)) else { panic!("accepted") };

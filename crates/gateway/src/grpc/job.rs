@@ -25,6 +25,7 @@ pub(super) fn activate(request: pb::ActivateJobsRequest) -> Result<JobRequest, S
         fetch_variables: field::names("fetchVariable", request.fetch_variable)?,
         tenant_ids: field::tenants("tenantIds", &request.tenant_ids)?,
         caller: None,
+        with_lease: false,
     })
 }
 
@@ -38,6 +39,7 @@ pub(super) fn stream(request: pb::StreamActivatedJobsRequest) -> Result<JobReque
         fetch_variables: field::names("fetchVariable", request.fetch_variable)?,
         tenant_ids: field::tenants("tenantIds", &request.tenant_ids)?,
         caller: None,
+        with_lease: false,
     })
 }
 
@@ -48,6 +50,8 @@ pub(super) fn complete(request: pb::CompleteJobRequest) -> Result<Command, Statu
         variables: field::variables("variables", request.variables)?,
         // Clients send an empty result with every completion.
         result: result.filter(|result| !result.is_empty()).map(Box::new),
+        lease: None,
+        business_id: None,
     }))
 }
 
@@ -120,6 +124,7 @@ pub(super) fn fail(request: pb::FailJobRequest) -> Result<Command, Status> {
         retry_backoff_ms: field::non_negative_ms("retryBackOff", request.retry_back_off)?,
         error_message: request.error_message.into(),
         variables: field::variables("variables", request.variables)?,
+        lease: None,
     }))
 }
 
@@ -130,6 +135,7 @@ pub(super) fn throw_error(request: pb::ThrowErrorRequest) -> Result<Command, Sta
         error_code: field::optional_name("errorCode", request.error_code)?,
         error_message: request.error_message.into(),
         variables: field::variables("variables", request.variables)?,
+        lease: None,
     }))
 }
 
@@ -144,6 +150,8 @@ pub(super) fn update_retries(request: &pb::UpdateJobRetriesRequest) -> Result<Co
         retries: Some(request.retries),
         timeout_ms: None,
         operation_reference: request.operation_reference,
+        priority: None,
+        lease: None,
     }))
 }
 
@@ -154,6 +162,8 @@ pub(super) fn update_timeout(request: &pb::UpdateJobTimeoutRequest) -> Result<Co
         retries: None,
         timeout_ms: Some(field::non_negative_ms("timeout", request.timeout)?),
         operation_reference: request.operation_reference,
+        priority: None,
+        lease: None,
     }))
 }
 
@@ -193,5 +203,8 @@ pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
             JobListenerEventType::Canceling => PbListener::Canceling,
         } as i32,
         tags: job.tags.iter().map(ToString::to_string).collect(),
+        business_id: None,
+        priority: 0,
+        lease: None,
     }
 }

@@ -11,7 +11,7 @@ use protocol::{
     AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION,
     HistoryKind, Key, Name, Query, QueryReply,
 };
-use search::model::{ColumnId, Entity, incident, process_instance as instance};
+use search::model::{ColumnId, Entity, incident, job, process_instance as instance};
 use search::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
 use search::{Operand, Test};
 use tokio::time::sleep;
@@ -174,7 +174,16 @@ impl Sought {
             BatchOperationType::DeleteDecisionInstance | BatchOperationType::DeleteDecisionDefinition => {
                 Self::kept(HistoryKind::DecisionInstance)
             }
+            BatchOperationType::UpdateJob => Self {
+                entity: &job::ENTITY,
+                key: job::KEY,
+                instance: job::INSTANCE_KEY,
+                root: job::ROOT_INSTANCE_KEY,
+                kept: None,
+            },
             BatchOperationType::CancelProcessInstance
+            | BatchOperationType::SuspendProcessInstance
+            | BatchOperationType::ResumeProcessInstance
             | BatchOperationType::MigrateProcessInstance
             | BatchOperationType::ModifyProcessInstance => {
                 Self { kept: None, ..Self::kept(HistoryKind::ProcessInstance) }
@@ -215,8 +224,16 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
             }));
             Filter::All(vec![is(incident::STATE, "ACTIVE"), instances])
         }
+        BatchOperationType::UpdateJob => {
+            Filter::All(vec![Filter::Column(job::END, Test::Exists(false))]).and(wanted)
+        }
         kind => {
-            let mut all = vec![is(instance::STATE, "ACTIVE")];
+            let mut all = vec![match kind {
+                BatchOperationType::SuspendProcessInstance => is(instance::STATE, "ACTIVE"),
+                BatchOperationType::ResumeProcessInstance => is(instance::STATE, "SUSPENDED"),
+                // Those that are suspended refuse what is not for them.
+                _ => Filter::Column(instance::END, Test::Exists(false)),
+            }];
             if kind == BatchOperationType::CancelProcessInstance {
                 // A called instance ends with its caller.
                 all.push(Filter::Column(instance::PARENT_INSTANCE_KEY, Test::Exists(false)));

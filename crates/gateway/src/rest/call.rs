@@ -18,7 +18,9 @@ use broker_api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
 use documents::Staged;
 use parking_lot::Mutex;
-use protocol::{Caller, Command, Document, FileView, Idempotency, Key, Query, QueryReply, SourceOf};
+use protocol::{
+    BusinessIdClaim, Caller, Command, Document, FileView, Idempotency, Key, Query, QueryReply, SourceOf,
+};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -228,6 +230,13 @@ impl<'a> Call<'a> {
         let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
         let extension = if of == SourceOf::Process { "bpmn" } else { "dmn" };
         Ok(Reply::file(xml, Download::new("text/xml", &format!("{key}.{extension}"))))
+    }
+
+    /// The business ID of the body for an instance that has none.
+    pub(super) fn business_id_claim(&self) -> Option<BusinessIdClaim> {
+        let business_id = self.fields.name("businessId")?;
+        // The broker says whether it must be unique.
+        Some(BusinessIdClaim { business_id, is_unique: false })
     }
 
     /// Submits a command that answers with nothing but its success.

@@ -24,8 +24,8 @@ use super::download::forbid_sniffing;
 use super::fields::Fields;
 use super::gateway::BatchSearches;
 use super::gateway::Gateway;
-use super::metric_definitions::RequestMetrics;
 use super::lenient;
+use super::metric_definitions::RequestMetrics;
 use super::multipart::{self, Form};
 use super::negotiate::{check_accept, check_content_type};
 use super::operation::perform;
@@ -196,7 +196,9 @@ impl Gateway {
         if !body.is_empty() {
             check_content_type(&head.headers, expected.media)?;
             match expected.media {
-                Media::Multipart => form = multipart::parse(&head.headers, body.clone(), expected.schema).await?,
+                Media::Multipart => {
+                    form = multipart::parse(&head.headers, body.clone(), expected.schema).await?
+                }
                 Media::Json => match read_fields(expected.schema, &body) {
                     Ok(read) => fields = read,
                     Err(refused) => {
@@ -230,7 +232,10 @@ impl Gateway {
 
 fn read_fields<'a>(schema: &'static Schema, body: &'a Bytes) -> Result<Fields<'a>, Failure> {
     let text = std::str::from_utf8(body).map_err(|error| {
-        Failure::invalid(format!("request body is not valid JSON: not UTF-8 after {} bytes", error.valid_up_to()))
+        Failure::invalid(format!(
+            "request body is not valid JSON: not UTF-8 after {} bytes",
+            error.valid_up_to()
+        ))
     })?;
     Ok(validate(schema, text)?)
 }

@@ -77,6 +77,10 @@ impl<'a> Fields<'a> {
     }
 
     /// A string, empty if absent.
+    pub(crate) fn name(&self, name: &str) -> Option<Name> {
+        self.text(name).map(Name::from)
+    }
+
     pub(crate) fn name_or_empty(&self, name: &str) -> Name {
         self.text(name).map_or_else(Name::default, |text| Name::from(&*text))
     }

@@ -94,7 +94,8 @@ impl Rewrite<'_> {
             }
             if !is_first && !has_any {
                 // Those before it were left out.
-                let comma = self.text[before..].find(',').expect("a member that is not the first follows a comma");
+                let comma =
+                    self.text[before..].find(',').expect("a member that is not the first follows a comma");
                 self.copy_to(before);
                 self.copied = before + comma + 1;
             }
@@ -170,7 +171,9 @@ mod tests {
         is(create, &format!("{{{null},{set}}}"), Some(&format!("{{{set}}}")));
         is(
             create,
-            &format!("{{ {null} , \"tags\" : null, {set}, \"tenantId\":null , \"awaitCompletion\": true, \"startInstructions\": null}}"),
+            &format!(
+                "{{ {null} , \"tags\" : null, {set}, \"tenantId\":null , \"awaitCompletion\": true, \"startInstructions\": null}}"
+            ),
             Some(&format!("{{ {set}, \"awaitCompletion\": true}}")),
         );
         let nested = r#"{"processDefinitionId":"p","startInstructions":[{"elementId":"a","x":1}]}"#;
@@ -191,6 +194,10 @@ mod tests {
             r#"{"filter":{"state":{"$in":["Active","COMPLETED"],"$neq":null}},"page":null}"#,
             Some(r#"{"filter":{"state":{"$in":["ACTIVE","COMPLETED"]}}}"#),
         );
-        assert_eq!(usual_form(schema(search), r#"{"filter":{"state":"actve"}}"#), None, "no name of any case");
+        assert_eq!(
+            usual_form(schema(search), r#"{"filter":{"state":"actve"}}"#),
+            None,
+            "no name of any case"
+        );
     }
 }

@@ -208,5 +208,8 @@ pub(crate) fn job(key: u64, payload_bytes: usize) -> ActivatedJob {
         listener_event_type: JobListenerEventType::Unspecified,
         user_task: None,
         tags: vec![],
+        business_id: None,
+        priority: 0,
+        lease: None,
     }
 }

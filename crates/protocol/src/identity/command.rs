@@ -8,7 +8,7 @@ use minicbor::{Decode, Encode};
 
 use super::entity_type::EntityType;
 use crate::intent::named;
-use crate::{Authorization, Key, Name};
+use crate::{Authorization, FIRST_ACTIVE_VERSION, Key, Name};
 
 named! {
     /// Groups, roles and tenants.
@@ -109,6 +109,20 @@ pub enum IdentityCommand {
         #[n(0)]
         authorization_key: Key,
     },
+}
+
+impl IdentityCommand {
+    /// The first version of the engine that knows the permissions in it.
+    pub fn since_version(&self) -> u16 {
+        match self {
+            Self::CreateAuthorization(authorization) | Self::UpdateAuthorization { authorization, .. } => {
+                let permissions =
+                    authorization.permissions.iter().map(|permission| permission.since_version());
+                permissions.fold(authorization.resource_type.since_version(), u16::max)
+            }
+            _ => FIRST_ACTIVE_VERSION,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

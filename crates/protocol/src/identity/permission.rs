@@ -3,6 +3,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
+use crate::{FIRST_ACTIVE_VERSION, SUSPENSION_VERSION};
 
 named! {
     /// Types of resources.
@@ -13,7 +14,7 @@ named! {
         Expression = 8 "EXPRESSION", GlobalListener = 9 "GLOBAL_LISTENER", Group = 10 "GROUP",
         MappingRule = 11 "MAPPING_RULE", Message = 12 "MESSAGE", ProcessDefinition = 13 "PROCESS_DEFINITION",
         Resource = 14 "RESOURCE", Role = 15 "ROLE", System = 16 "SYSTEM", Tenant = 17 "TENANT", User = 18 "USER",
-        UserTask = 19 "USER_TASK",
+        UserTask = 19 "USER_TASK", Backup = 20 "BACKUP", Exporter = 21 "EXPORTER", Secret = 22 "SECRET",
     }
 }
 
@@ -44,6 +45,9 @@ named! {
         ReadUsageMetric = 35 "READ_USAGE_METRIC", ReadUserTask = 36 "READ_USER_TASK", Update = 37 "UPDATE",
         UpdateProcessInstance = 38 "UPDATE_PROCESS_INSTANCE", UpdateTaskListener = 39 "UPDATE_TASK_LISTENER",
         UpdateUserTask = 40 "UPDATE_USER_TASK",
+        CreateBatchOperationSuspendProcessInstance = 41 "CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE",
+        CreateBatchOperationUpdateJob = 42 "CREATE_BATCH_OPERATION_UPDATE_JOB", Pause = 43 "PAUSE",
+        Restore = 44 "RESTORE", Reveal = 45 "REVEAL", SuspendProcessInstance = 46 "SUSPEND_PROCESS_INSTANCE",
     }
 }
 
@@ -61,7 +65,30 @@ impl PermissionType {
     }
 }
 
+impl PermissionType {
+    /// The first version of the engine that knows it.
+    pub const fn since_version(self) -> u16 {
+        match self {
+            Self::CreateBatchOperationSuspendProcessInstance
+            | Self::CreateBatchOperationUpdateJob
+            | Self::Pause
+            | Self::Restore
+            | Self::Reveal
+            | Self::SuspendProcessInstance => SUSPENSION_VERSION,
+            _ => FIRST_ACTIVE_VERSION,
+        }
+    }
+}
+
 impl ResourceType {
+    /// The first version of the engine that knows it.
+    pub const fn since_version(self) -> u16 {
+        match self {
+            Self::Backup | Self::Exporter | Self::Secret => SUSPENSION_VERSION,
+            _ => FIRST_ACTIVE_VERSION,
+        }
+    }
+
     /// The permissions of a type of resource.
     pub const fn permissions(self) -> &'static [PermissionType] {
         use PermissionType as P;
@@ -86,7 +113,10 @@ impl ResourceType {
                 P::CreateBatchOperationResolveIncident,
                 P::Read,
                 P::Update,
+                P::CreateBatchOperationSuspendProcessInstance,
+                P::CreateBatchOperationUpdateJob,
             ],
+            Self::Backup => &[P::Create, P::Delete, P::Read, P::Restore],
             Self::Component => &[P::Access],
             Self::DecisionDefinition => &[
                 P::CreateDecisionInstance,
@@ -95,6 +125,7 @@ impl ResourceType {
                 P::ReadDecisionInstance,
             ],
             Self::Document => &[P::Create, P::Delete, P::Read],
+            Self::Exporter => &[P::Read, P::Pause],
             Self::Expression => &[P::Evaluate],
             Self::GlobalListener => {
                 &[P::CreateTaskListener, P::DeleteTaskListener, P::ReadTaskListener, P::UpdateTaskListener]
@@ -112,10 +143,12 @@ impl ResourceType {
                 P::ReadUserTask,
                 P::UpdateProcessInstance,
                 P::UpdateUserTask,
+                P::SuspendProcessInstance,
             ],
             Self::Resource => {
                 &[P::Create, P::DeleteDrd, P::DeleteForm, P::DeleteProcess, P::DeleteResource, P::Read]
             }
+            Self::Secret => &[P::Read, P::Reveal],
             Self::System => &[P::Read, P::ReadJobMetric, P::ReadUsageMetric, P::Update],
             Self::UserTask => &[P::Claim, P::Complete, P::Read, P::Update],
         }

@@ -35,6 +35,7 @@ pub struct JobRecord {
     pub changed_attributes: Vec<Name>,
     pub result: Option<Box<JobResult>>,
     pub is_job_to_user_task_migration: bool,
+    pub priority: i32,
 }
 
 flat!(JobRecord as FlatJob);
@@ -50,6 +51,7 @@ records! {
         20 root_process_instance_key: Key, 21 tags: Vec<Name>, 22 #[cbor(default)] changed_attributes: Vec<Name>,
         23 #[serde(serialize_with = "result_or_none")] result: Option<Box<JobResult>>,
         24 #[cbor(default)] #[serde(rename = "jobToUserTaskMigration")] is_job_to_user_task_migration: bool,
+        25 #[cbor(default)] priority: i32, 26 business_id: Option<Name>,
     }
 }
 
@@ -82,6 +84,8 @@ impl From<&JobRecord> for FlatJob {
             changed_attributes: record.changed_attributes.clone(),
             result: record.result.clone(),
             is_job_to_user_task_migration: record.is_job_to_user_task_migration,
+            priority: record.priority,
+            business_id: instance.business_id.clone(),
         }
     }
 }
@@ -96,6 +100,7 @@ impl From<FlatJob> for JobRecord {
             root_process_instance_key: flat.root_process_instance_key,
             tags: flat.tags,
             tenant_id: flat.tenant_id.clone(),
+            business_id: flat.business_id,
             ..RecordedInstance::default()
         };
         Self {
@@ -119,6 +124,7 @@ impl From<FlatJob> for JobRecord {
             changed_attributes: flat.changed_attributes,
             result: flat.result,
             is_job_to_user_task_migration: flat.is_job_to_user_task_migration,
+            priority: flat.priority,
         }
     }
 }

@@ -10,7 +10,7 @@ entities! {
         END endDate: Time, STATE state: Text, HAS_INCIDENT hasIncident: Flag, TENANT tenantId: Text,
         DEFINITION_KEY processDefinitionKey: Key, PARENT_INSTANCE_KEY parentProcessInstanceKey: Key,
         PARENT_ELEMENT_KEY parentElementInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, TAGS tags: List,
-        BUSINESS_ID businessId: Text, PARTITION partitionId: Integer,
+        BUSINESS_ID businessId: Text, PARTITION partitionId: Integer, SUSPENDED suspendedDate: Time,
     } index [START] [END] [DEFINITION_KEY START] [PROCESS_ID START]
         Unless(STATE, "COMPLETED") [STATE START] [DEFINITION_KEY STATE START] [PROCESS_ID STATE START]
         Above(HAS_INCIDENT) [STATE START]
@@ -55,6 +55,7 @@ entities! {
         DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, RETRIES retries: Integer, STATE state: Text, TENANT tenantId: Text,
         TYPE type: Text, WORKER worker: Text, CREATED creationTime: Time always, UPDATED lastUpdateTime: Time,
+        BUSINESS_ID businessId: Text, PRIORITY priority: Integer,
     } index [INSTANCE_KEY] [TYPE CREATED] [CREATED] Unless(STATE, "COMPLETED") [STATE CREATED] [TYPE STATE CREATED];
 
     UserTask user_task {

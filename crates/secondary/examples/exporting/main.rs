@@ -118,6 +118,7 @@ impl Run {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         }];
         let batch = Batch {
             engine_version: ENGINE_VERSION,
@@ -154,7 +155,13 @@ impl Run {
     fn complete(&mut self) -> Result<Vec<Record>, Box<dyn Error>> {
         let jobs: Vec<Key> = self.jobs.drain(..BATCH.min(self.jobs.len())).collect();
         let complete = |job_key| {
-            Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None })
+            Command::CompleteJob(CompleteJob {
+                job_key,
+                variables: Document::empty(),
+                result: None,
+                lease: None,
+                business_id: None,
+            })
         };
         self.apply(jobs.into_iter().map(complete).collect())
     }

@@ -50,6 +50,21 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
         Intent::ElementTerminated => {
             end(batch.update(entity, id), instance::STATE, "TERMINATED", instance::END, record);
         }
+        Intent::Suspended => {
+            batch
+                .update(entity, id)
+                .set(instance::STATE, word("SUSPENDED"))
+                .set(instance::SUSPENDED, record.timestamp_ms);
+        }
+        Intent::Resumed => {
+            batch
+                .update(entity, id)
+                .set(instance::STATE, word("ACTIVE"))
+                .set(instance::SUSPENDED, Value::Null);
+        }
+        Intent::BusinessIdAssigned => {
+            batch.update(entity, id).set(instance::BUSINESS_ID, &value.instance.business_id);
+        }
         Intent::ElementMigrated => {
             let names = names.of(value.instance.process_definition_key);
             let row = batch.update(entity, id);

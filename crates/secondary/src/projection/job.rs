@@ -52,13 +52,11 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
         Intent::Failed => ("FAILED", false),
         Intent::TimedOut => ("TIMED_OUT", false),
         Intent::RetriesUpdated => ("RETRIES_UPDATED", false),
+        Intent::TimeoutUpdated => ("TIMEOUT_UPDATED", false),
+        Intent::PriorityUpdated => ("PRIORITY_UPDATED", false),
         Intent::Migrated => ("MIGRATED", false),
         // No state of its own in the API, but other values.
-        Intent::Activated
-        | Intent::TimeoutUpdated
-        | Intent::Updated
-        | Intent::Yielded
-        | Intent::RecurredAfterBackoff => ("", false),
+        Intent::Activated | Intent::Updated | Intent::Yielded | Intent::RecurredAfterBackoff => ("", false),
         _ => return,
     };
     let row = batch.update(&job::ENTITY, RowId::Key(record.key));
@@ -73,6 +71,9 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
             row.set(job::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(job::ELEMENT_ID, local(&value.element_id))
                 .set(job::DEFINITION_KEY, value.instance.process_definition_key);
+        }
+        Intent::PriorityUpdated | Intent::Updated => {
+            row.set(job::PRIORITY, value.priority);
         }
         Intent::Failed | Intent::ErrorThrown => {
             row.set(job::HAS_FAILED_WITH_RETRIES_LEFT, value.retries > 0 && record.intent == Intent::Failed)
@@ -108,7 +109,9 @@ fn create(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut
         .set(job::STATE, word("CREATED"))
         .set(job::TENANT, local(&value.tenant_id))
         .set(job::TYPE, local(&value.job_type))
-        .set(job::CREATED, record.timestamp_ms);
+        .set(job::CREATED, record.timestamp_ms)
+        .set(job::BUSINESS_ID, &value.instance.business_id)
+        .set(job::PRIORITY, value.priority);
     common(row, record, value);
     count(record, value, counted, (metric::CREATED, metric::LAST_CREATED), batch);
 }

@@ -128,6 +128,7 @@ impl Run {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         }];
         let batch = Commands {
             engine_version: ENGINE_VERSION,
@@ -176,8 +177,15 @@ impl Run {
                     retry_backoff_ms: 0,
                     error_message: Name::from("no"),
                     variables,
+                    lease: None,
                 }),
-                _ => Command::CompleteJob(CompleteJob { job_key, variables, result: None }),
+                _ => Command::CompleteJob(CompleteJob {
+                    job_key,
+                    variables,
+                    result: None,
+                    lease: None,
+                    business_id: None,
+                }),
             };
         }
         if choice == 3 && !self.instances.is_empty() {

@@ -77,6 +77,7 @@ pub fn request(timeout_ms: i64, max_jobs: u32) -> JobRequest {
         fetch_variables: vec![],
         tenant_ids: vec![Name::default_tenant()],
         caller: None,
+        with_lease: false,
     }
 }
 
@@ -101,6 +102,9 @@ fn job(key: Key, deadline_ms: i64) -> ActivatedJob {
         listener_event_type: JobListenerEventType::Unspecified,
         tags: vec![],
         user_task: None,
+        business_id: None,
+        priority: 0,
+        lease: None,
     }
 }
 

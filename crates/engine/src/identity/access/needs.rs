@@ -54,6 +54,13 @@ impl CommandContext<'_> {
             Command::CancelInstance { process_instance_key, .. } => {
                 Ok(self.of_instance(*process_instance_key, P::CancelProcessInstance)?)
             }
+            Command::SuspendInstance { process_instance_key, .. }
+            | Command::ResumeInstance { process_instance_key, .. } => {
+                Ok(self.of_instance(*process_instance_key, P::SuspendProcessInstance)?)
+            }
+            Command::AssignBusinessId { process_instance_key, .. } => {
+                Ok(self.of_instance(*process_instance_key, P::UpdateProcessInstance)?)
+            }
             Command::CompleteJob(complete) => Ok(self.demands_of_job(complete.job_key)?),
             Command::FailJob(fail) => Ok(self.demands_of_job(fail.job_key)?),
             Command::ThrowError(throw) => Ok(self.demands_of_job(throw.job_key)?),
@@ -414,6 +421,10 @@ fn demands_of_batch(kind: BatchOperationType) -> RequiredPermissions {
 fn needs_of_batch(kind: BatchOperationType) -> Vec<Need> {
     let permission = match kind {
         BatchOperationType::CancelProcessInstance => P::CreateBatchOperationCancelProcessInstance,
+        BatchOperationType::SuspendProcessInstance | BatchOperationType::ResumeProcessInstance => {
+            P::CreateBatchOperationSuspendProcessInstance
+        }
+        BatchOperationType::UpdateJob => P::CreateBatchOperationUpdateJob,
         BatchOperationType::ResolveIncident => P::CreateBatchOperationResolveIncident,
         BatchOperationType::MigrateProcessInstance => P::CreateBatchOperationMigrateProcessInstance,
         BatchOperationType::ModifyProcessInstance => P::CreateBatchOperationModifyProcessInstance,

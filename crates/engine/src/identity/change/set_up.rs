@@ -1,7 +1,8 @@
 //! Set-up of a cluster: the default tenant, the default roles, and later the first administrator.
 
 use protocol::{
-    Circle, CircleKind, EntityType, Intent, Membership, Name, Rejection, RejectionType, User, UserView,
+    Circle, CircleKind, EntityType, FIRST_ACTIVE_VERSION, Intent, Membership, Name, Rejection, RejectionType,
+    SUSPENSION_VERSION, User, UserView,
 };
 
 use crate::core::context::CommandContext;
@@ -16,21 +17,33 @@ impl CommandContext<'_> {
         if !circle_exists(self.tables, CircleKind::Tenant, &default_tenant)? {
             self.create_circle(CircleKind::Tenant, &circle(&default_tenant, DEFAULT_TENANT_NAME))?;
         }
+        let granted = self.meta.granted_version.unwrap_or(FIRST_ACTIVE_VERSION);
         for role in DEFAULT_ROLES {
             if !circle_exists(self.tables, CircleKind::Role, &role.id.into())? {
                 self.create_default_role(role, &default_tenant)?;
+            } else if granted < self.version {
+                // Once: what is taken from a role afterwards is not given back.
+                self.authorize_default_role(role, granted + 1);
             }
         }
+        if self.version >= SUSPENSION_VERSION {
+            self.meta.granted_version = Some(self.version);
+        }
         Ok(())
+    }
+
+    /// Gives a default role the permissions that versions have from one on.
+    fn authorize_default_role(&mut self, role: &DefaultRole, from: u16) {
+        for authorization in role.authorizations(from..=self.version.max(FIRST_ACTIVE_VERSION)) {
+            let key = self.next_key();
+            self.store_authorization(key, Intent::Created, authorization);
+        }
     }
 
     fn create_default_role(&mut self, role: &DefaultRole, default_tenant: &Name) -> Result<(), Failure> {
         let id = Name::from(role.id);
         self.create_circle(CircleKind::Role, &circle(&id, role.name))?;
-        for authorization in role.authorizations() {
-            let key = self.next_key();
-            self.store_authorization(key, Intent::Created, authorization);
-        }
+        self.authorize_default_role(role, 0);
         if role.is_in_default_tenant {
             self.add_member(&Membership {
                 kind: CircleKind::Tenant,

@@ -20,14 +20,14 @@ impl Behavior for JobTask {
         let ElementKind::Job(definition) = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };
-        let (job_type, retries) = work.evaluate_job(at, &definition.job_type, &definition.retries)?;
+        let job = work.evaluate_job(at, &definition.job_type, &definition.retries)?;
         // Only a user task is for people, and only a service task has links.
         let more_headers = match &definition.user_task {
             Some(task) => user_task_headers(work, at, task)?,
             None => work.linked_resources(at, &definition.linked_resources)?,
         };
         work.subscribe_to_events(at)?;
-        work.create_job(at, (job_type, retries), more_headers)?;
+        work.create_job(at, job, more_headers)?;
         Ok(Next::Wait)
     }
 }

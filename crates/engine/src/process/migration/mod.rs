@@ -128,8 +128,8 @@ impl CommandContext<'_> {
 
     /// Finds everything that would move, within limits.
     fn survey(&mut self, key: Key, mapping: Mapping) -> Result<Migration, Failure> {
-        if self.tables.is_banned(key)? {
-            return Err(refused(key, "it is banned"));
+        if let Some(halt) = self.tables.halt_of(key)? {
+            return Err(refused(key, format!("it is {halt}")));
         }
         self.check_pending_steps(key)?;
         let limit = self.options.max_rows_per_migration;

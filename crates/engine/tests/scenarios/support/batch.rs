@@ -6,7 +6,9 @@
 use std::fmt::Write as _;
 
 use engine::Engine;
-use protocol::{BatchOperationItem, BatchOperationType, BatchSearch, Key};
+use protocol::{
+    AncestorScope, BatchOperationItem, BatchOperationType, BatchSearch, ElementSource, Key, MoveElement, Name,
+};
 
 use super::transcript::Transcript;
 
@@ -39,6 +41,17 @@ pub fn find(engine: &Engine, search: &BatchSearch) -> Vec<BatchOperationItem> {
         })
     };
     candidates.into_iter().filter_map(item).collect()
+}
+
+/// A move of tokens, `SOURCE>TARGET`.
+pub fn token_move(word: &str) -> MoveElement {
+    let (source, target) = word.split_once('>').expect("SOURCE>TARGET");
+    MoveElement {
+        source: ElementSource::Id(Name::from(source)),
+        target_id: Name::from(target),
+        ancestor: AncestorScope::Inferred,
+        variables: vec![],
+    }
 }
 
 /// Counts and items of a batch operation.

@@ -38,8 +38,8 @@ use engine::Options;
 use expect_test::Expect;
 use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
-    BatchOperationChange, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
-    CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
+    BatchOperationChange, BroadcastSignal, BusinessIdClaim, Clock, ClusterVariable, ClusterVariableAction,
+    Command, CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
     DeleteHistory, DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateConditionals,
     EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key, MigrateInstance, MigrationPlan,
     ModifyInstance, MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables,
@@ -283,6 +283,21 @@ impl Run {
                 operation_reference: None,
             },
             "modify" => self.modify(line),
+            "halt" => Command::SuspendInstance {
+                process_instance_key: self.instance(line.word(1)),
+                operation_reference: None,
+            },
+            "release" => Command::ResumeInstance {
+                process_instance_key: self.instance(line.word(1)),
+                operation_reference: None,
+            },
+            "name" => Command::AssignBusinessId {
+                process_instance_key: self.instance(line.word(1)),
+                claim: BusinessIdClaim {
+                    business_id: Name::from(line.word(2)),
+                    is_unique: line.option("unique").is_some(),
+                },
+            },
             "unban" => Command::Unban { process_instance_key: self.instance(line.word(1)) },
             "publish" => Command::PublishMessage(PublishMessage {
                 name: Name::from(line.word(1)),
@@ -351,28 +366,7 @@ impl Run {
                 tenant_id: Name::default_tenant(),
             }),
             "batch" => Command::CreateBatchOperation(CreateBatchOperation {
-                action: match line.word(1) {
-                    "cancel" => BatchAction::Cancel,
-                    "resolve" => BatchAction::Resolve,
-                    "migrate" => BatchAction::Migrate(
-                        self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
-                    ),
-                    "modify" => BatchAction::Modify(
-                        line.words[2..]
-                            .iter()
-                            .map(|word| {
-                                let (source, target) = word.split_once('>').expect("SOURCE>TARGET");
-                                MoveElement {
-                                    source: ElementSource::Id(Name::from(source)),
-                                    target_id: Name::from(target),
-                                    ancestor: AncestorScope::Inferred,
-                                    variables: vec![],
-                                }
-                            })
-                            .collect(),
-                    ),
-                    other => panic!("no such action: {other}"),
-                },
+                action: self.batch_action(line),
                 search: Some(line.filter()),
                 operation_reference: None,
             }),
@@ -458,18 +452,22 @@ impl Run {
                 retry_backoff_ms: line.duration("backoff").unwrap_or(0),
                 error_message: line.text("message"),
                 variables: line.variables(),
+                lease: None,
             }),
             "throw" => Command::ThrowError(ThrowError {
                 job_key,
                 error_code: Name::from(line.word(2)),
                 error_message: line.text("message"),
                 variables: line.variables(),
+                lease: None,
             }),
             "update" => Command::UpdateJob(UpdateJob {
                 job_key,
                 retries: line.number("retries"),
                 timeout_ms: line.duration("timeout"),
                 operation_reference: None,
+                priority: line.number("priority"),
+                lease: None,
             }),
             "yield" => Command::YieldJobs {
                 job_keys: line.words[1..].iter().map(|job| nth(&self.transcript.jobs, job)).collect(),
@@ -503,6 +501,22 @@ impl Run {
     fn instance(&self, name: &str) -> Key {
         let number: usize = name.trim_start_matches('#').parse().expect("#1");
         self.transcript.instances.get(number - 1).copied().unwrap_or(1)
+    }
+
+    fn batch_action(&self, line: &Line) -> BatchAction {
+        match line.word(1) {
+            "cancel" => BatchAction::Cancel,
+            "halt" => BatchAction::Suspend,
+            "release" => BatchAction::Resume,
+            "resolve" => BatchAction::Resolve,
+            "migrate" => BatchAction::Migrate(
+                self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
+            ),
+            "modify" => {
+                BatchAction::Modify(line.words[2..].iter().map(|word| batch::token_move(word)).collect())
+            }
+            other => panic!("no such action: {other}"),
+        }
     }
 
     fn migration_plan(&self, words: &[&str], version: u32) -> MigrationPlan {
@@ -554,7 +568,7 @@ fn complete(line: &Line, job_key: Key) -> Command {
         is_cancel_remaining_instances: line.option("cancel").is_some(),
     };
     let result = if is_ad_hoc { Some(result) } else { user_task::result(line) }.map(Box::new);
-    Command::CompleteJob(CompleteJob { job_key, variables, result })
+    Command::CompleteJob(CompleteJob { job_key, variables, result, lease: None, business_id: None })
 }
 
 fn create(line: &Line) -> Command {

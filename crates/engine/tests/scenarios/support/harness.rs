@@ -210,6 +210,7 @@ impl Harness {
             fetch_variables: vec![],
             caller: None,
             except: None,
+            with_lease: false,
         }
     }
 

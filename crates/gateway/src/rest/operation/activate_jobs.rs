@@ -11,6 +11,9 @@ use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_list, write_names, write_text};
 
+/// The only physical tenant: all data is in one cluster.
+const PHYSICAL_TENANT: &str = "default";
+
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let fields = &call.fields;
     let tenant_ids = Some(fields.names("tenantIds"))
@@ -26,6 +29,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         fetch_variables: fields.names("fetchVariable"),
         tenant_ids,
         caller: call.caller().await?,
+        with_lease: fields.flag("withLease"),
     };
     let wait = wait(fields.integer("requestTimeout"), call.gateway.options.long_poll_timeout);
     let activation = call.gateway.broker.activate_jobs(request, wait);
@@ -49,6 +53,13 @@ fn wait(request_timeout: Option<i64>, default: Duration) -> Option<Duration> {
     match request_timeout {
         Some(..0) => None,
         other => Some(wait_of(other).unwrap_or(default)),
+    }
+}
+
+fn write_optional_text(text: Option<&str>, out: &mut Vec<u8>) {
+    match text {
+        Some(text) => write_text(text, out),
+        None => out.extend_from_slice(b"null"),
     }
 }
 
@@ -95,6 +106,14 @@ fn write_job(job: &ActivatedJob, out: &mut Vec<u8>) {
     write_names(&job.tags, out);
     member("rootProcessInstanceKey", out);
     write_key(job.root_process_instance_key, out);
+    member("businessId", out);
+    write_optional_text(job.business_id.as_deref(), out);
+    member("priority", out);
+    write_integer(job.priority, out);
+    member("leaseToken", out);
+    write_optional_text(job.lease.as_deref(), out);
+    member("physicalTenantId", out);
+    write_text(PHYSICAL_TENANT, out);
     out.push(b'}');
 }
 

@@ -55,6 +55,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         job_key: call.key()?,
         variables: call.document("variables")?,
         result: result.map(Box::new),
+        lease: call.fields.name("leaseToken"),
+        business_id: call.business_id_claim(),
     };
     call.submit_for_nothing("COMPLETE", Command::CompleteJob(command)).await
 }

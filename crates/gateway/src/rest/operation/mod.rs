@@ -3,6 +3,7 @@
 
 mod activate_ad_hoc_sub_process_activities;
 mod activate_jobs;
+mod assign_process_instance_business_id;
 mod assign_user_task;
 mod batch_operation;
 mod broadcast_signal;
@@ -85,6 +86,8 @@ mod resolve_incident;
 mod resolve_incidents_batch_operation;
 mod resolve_process_instance_incidents;
 mod resume_batch_operation;
+mod resume_process_instance;
+mod resume_process_instances_batch_operation;
 mod search_batch_operation_items;
 mod search_batch_operations;
 mod search_cluster_variables;
@@ -92,11 +95,14 @@ mod search_global_task_listeners;
 mod search_user_task_effective_variables;
 mod search_user_task_variables;
 mod suspend_batch_operation;
+mod suspend_process_instance;
+mod suspend_process_instances_batch_operation;
 mod throw_job_error;
 mod unassign_user_task;
 mod update_global_cluster_variable;
 mod update_global_task_listener;
 mod update_job;
+mod update_jobs_batch_operation;
 mod update_tenant_cluster_variable;
 mod update_user_task;
 
@@ -161,6 +167,7 @@ pub(crate) async fn perform(call: &Call<'_>) -> Result<Reply, Failure> {
 served! {
     ActivateAdHocSubProcessActivities in activate_ad_hoc_sub_process_activities,
     ActivateJobs in activate_jobs,
+    AssignProcessInstanceBusinessId in assign_process_instance_business_id,
     AssignUserTask in assign_user_task,
     BroadcastSignal in broadcast_signal,
     CancelBatchOperation in cancel_batch_operation,
@@ -237,6 +244,8 @@ served! {
     ResolveIncidentsBatchOperation in resolve_incidents_batch_operation,
     ResolveProcessInstanceIncidents in resolve_process_instance_incidents,
     ResumeBatchOperation in resume_batch_operation,
+    ResumeProcessInstance in resume_process_instance,
+    ResumeProcessInstancesBatchOperation in resume_process_instances_batch_operation,
     SearchBatchOperationItems in search_batch_operation_items,
     SearchBatchOperations in search_batch_operations,
     SearchClusterVariables in search_cluster_variables,
@@ -244,11 +253,14 @@ served! {
     SearchUserTaskEffectiveVariables in search_user_task_effective_variables,
     SearchUserTaskVariables in search_user_task_variables,
     SuspendBatchOperation in suspend_batch_operation,
+    SuspendProcessInstance in suspend_process_instance,
+    SuspendProcessInstancesBatchOperation in suspend_process_instances_batch_operation,
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,
     UpdateGlobalClusterVariable in update_global_cluster_variable,
     UpdateGlobalTaskListener in update_global_task_listener,
     UpdateJob in update_job,
+    UpdateJobsBatchOperation in update_jobs_batch_operation,
     UpdateTenantClusterVariable in update_tenant_cluster_variable,
     UpdateUserTask in update_user_task;
     AssignClientToGroup in identity::member::add[CircleKind::Group, EntityType::Client],

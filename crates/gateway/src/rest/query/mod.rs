@@ -58,6 +58,7 @@ pub(super) const fn selection_of(kind: BatchOperationType) -> &'static Entity {
         BatchOperationType::DeleteDecisionInstance | BatchOperationType::DeleteDecisionDefinition => {
             &decision_instance::ENTITY
         }
+        BatchOperationType::UpdateJob => &job::ENTITY,
         _ => &process_instance::ENTITY,
     }
 }

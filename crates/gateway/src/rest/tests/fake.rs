@@ -249,6 +249,9 @@ pub(super) fn job() -> ActivatedJob {
         listener_event_type: JobListenerEventType::Unspecified,
         user_task: None,
         tags: vec!["vip".into()],
+        business_id: None,
+        priority: 0,
+        lease: None,
     }
 }
 

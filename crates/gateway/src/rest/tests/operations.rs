@@ -274,7 +274,15 @@ fn activate_refusals() {
 #[test]
 fn complete() {
     let path = "/v2/jobs/21/completion";
-    let expected = |variables| Command::CompleteJob(CompleteJob { job_key: 21, variables, result: None });
+    let expected = |variables| {
+        Command::CompleteJob(CompleteJob {
+            job_key: 21,
+            variables,
+            result: None,
+            lease: None,
+            business_id: None,
+        })
+    };
     assert_eq!(succeed(Operation::CompleteJob, path, "").1, expected(Document::empty()));
     assert_eq!(succeed(Operation::CompleteJob, path, r#"{"variables":null}"#).1, expected(Document::empty()));
     assert_eq!(
@@ -349,6 +357,7 @@ fn fail_a_job() {
         retry_backoff_ms: 500,
         error_message: "no\nway".into(),
         variables: document(r#"{"a":1}"#),
+        lease: None,
     };
     assert_eq!(command, Command::FailJob(expected));
     let (_, command) = succeed(Operation::FailJob, "/v2/jobs/21/failure", "");
@@ -358,6 +367,7 @@ fn fail_a_job() {
         retry_backoff_ms: 0,
         error_message: "".into(),
         variables: Document::empty(),
+        lease: None,
     };
     assert_eq!(command, Command::FailJob(expected));
     bad(
@@ -380,6 +390,7 @@ fn throw_an_error() {
         error_code: "E1".into(),
         error_message: "".into(),
         variables: Document::empty(),
+        lease: None,
     };
     assert_eq!(command, Command::ThrowError(expected));
     bad("POST", "/v2/jobs/21/error", "{}", "errorCode: is required, but missing");
@@ -412,12 +423,25 @@ fn activate_in_an_ad_hoc_sub_process() {
 fn update_a_job() {
     let path = "/v2/jobs/21";
     let (_, command) = succeed(Operation::UpdateJob, path, r#"{"changeset":{"retries":5,"timeout":null}}"#);
-    let update = UpdateJob { job_key: 21, retries: Some(5), timeout_ms: None, operation_reference: None };
+    let update = UpdateJob {
+        job_key: 21,
+        retries: Some(5),
+        timeout_ms: None,
+        operation_reference: None,
+        priority: None,
+        lease: None,
+    };
     assert_eq!(command, Command::UpdateJob(update));
     let (_, command) =
         succeed(Operation::UpdateJob, path, r#"{"changeset":{"timeout":9000},"operationReference":1}"#);
-    let update =
-        UpdateJob { job_key: 21, retries: None, timeout_ms: Some(9000), operation_reference: Some(1) };
+    let update = UpdateJob {
+        job_key: 21,
+        retries: None,
+        timeout_ms: Some(9000),
+        operation_reference: Some(1),
+        priority: None,
+        lease: None,
+    };
     assert_eq!(command, Command::UpdateJob(update));
     bad("PATCH", path, r#"{"changeset":{}}"#, "changeset: at least one of retries, timeout is required");
     bad(
