@@ -209,35 +209,17 @@ impl<H: JobHandler> JobWorker<H> {
     async fn report_once(&self, job_key: i64, outcome: &Outcome) -> Result<(), Error> {
         match outcome {
             Outcome::Complete(variables) => {
-                self.client
-                    .complete_job(&CompleteJob {
-                        job_key,
-                        variables: variables.as_deref(),
-                        lease: None,
-                        business_id: None,
-                    })
-                    .await
+                self.client.complete_job(&CompleteJob { job_key, variables: variables.as_deref() }).await
             }
             Outcome::Fail { retries, message, backoff } => {
                 let (retries, retry_backoff) = (*retries, *backoff);
-                let command = FailJob {
-                    job_key,
-                    retries,
-                    error_message: message,
-                    retry_backoff,
-                    variables: None,
-                    lease: None,
-                };
+                let command =
+                    FailJob { job_key, retries, error_message: message, retry_backoff, variables: None };
                 self.client.fail_job(&command).await
             }
             Outcome::Error { code, message } => {
-                let command = ThrowError {
-                    job_key,
-                    error_code: code,
-                    error_message: message,
-                    variables: None,
-                    lease: None,
-                };
+                let command =
+                    ThrowError { job_key, error_code: code, error_message: message, variables: None };
                 self.client.throw_error(&command).await
             }
             Outcome::Leave => Ok(()),

@@ -90,38 +90,19 @@ async fn commands_that_answer_nothing() {
     let (client, seen) = recorder(204, Value::Null).await;
     client.status().await.unwrap();
     client.cancel_instance(1).await.unwrap();
-    client
-        .complete_job(&CompleteJob {
-            job_key: 2,
-            variables: Some(r#"{"x":1}"#),
-            lease: None,
-            business_id: None,
-        })
-        .await
-        .unwrap();
-    client
-        .complete_job(&CompleteJob { job_key: 2, variables: None, lease: None, business_id: None })
-        .await
-        .unwrap();
+    client.complete_job(&CompleteJob { job_key: 2, variables: Some(r#"{"x":1}"#) }).await.unwrap();
+    client.complete_job(&CompleteJob { job_key: 2, variables: None }).await.unwrap();
     let fail = FailJob {
         job_key: 3,
         retries: 1,
         error_message: "tab\t",
         retry_backoff: Duration::from_secs(1),
         variables: None,
-        lease: None,
     };
     client.fail_job(&fail).await.unwrap();
-    let error =
-        ThrowError { job_key: 4, error_code: "E", error_message: "m", variables: Some("{}"), lease: None };
+    let error = ThrowError { job_key: 4, error_code: "E", error_message: "m", variables: Some("{}") };
     client.throw_error(&error).await.unwrap();
-    let update = UpdateJob {
-        job_key: 5,
-        retries: Some(9),
-        timeout: Some(Duration::from_secs(2)),
-        priority: None,
-        lease: None,
-    };
+    let update = UpdateJob { job_key: 5, retries: Some(9), timeout: Some(Duration::from_secs(2)) };
     client.update_job(&update).await.unwrap();
     let set = SetVariables { element_instance_key: 6, variables: r#"{"v":null}"#, local: true };
     client.set_variables(&set).await.unwrap();

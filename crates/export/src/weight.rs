@@ -93,6 +93,7 @@ mod tests {
                 decision_evaluation_instance_key: Name::default(),
             };
             let value = DecisionEvaluationRecord {
+                business_id: None,
                 decision_key: 1,
                 decision_id: Name::from("d"),
                 decision_name: Name::default(),

@@ -104,6 +104,8 @@ def trimmed_file(path):
         result = {}
         if schema.get("nullable"):
             result["nullable"] = True
+        if {one.get("type") for one in schema.get("oneOf", [])} == {"string", "number"}:
+            return {}
         if "oneOf" in schema:
             result["oneOf"] = [trimmed(one) for one in schema["oneOf"]]
             if "discriminator" in schema:

@@ -301,6 +301,7 @@ records! {
         13 priority: i32, 14 denied_reason: Name, 15 element_id: Name, 16 element_instance_key: Key,
         17 bpmn_process_id: Name, 18 process_definition_version: u32, 19 process_definition_key: Key,
         20 process_instance_key: Key, 21 root_process_instance_key: Key, 22 tenant_id: Name, 23 tags: Vec<Name>,
+        24 business_id: Option<Name>,
     }
     /// A listener of all user tasks.
     GlobalListenerRecord {

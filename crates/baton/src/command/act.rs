@@ -57,7 +57,7 @@ async fn resolve_one(client: &RestClient, key: i64) -> Result<(), Failure> {
 }
 
 async fn retry_one(client: &RestClient, job_key: i64, retries: i32) -> Result<(), Failure> {
-    let update = UpdateJob { job_key, retries: Some(retries), timeout: None, priority: None, lease: None };
+    let update = UpdateJob { job_key, retries: Some(retries), timeout: None };
     let outcome = client.update_job(&update).await;
     outcome.map_err(|error| Failure::request(format!("give job {job_key} retries"), &error))?;
     let resolve = async {

@@ -267,15 +267,7 @@ async fn work_stream(
 /// Completes a job; false once the server is gone.
 async fn complete(client: &Client, job: &Job, ledger: &Ledger) -> bool {
     let variables = format!(r#"{{"{}":true}}"#, job.job_type);
-    match client
-        .complete_job(&CompleteJob {
-            job_key: job.key,
-            variables: Some(&variables),
-            lease: None,
-            business_id: None,
-        })
-        .await
-    {
+    match client.complete_job(&CompleteJob { job_key: job.key, variables: Some(&variables) }).await {
         Ok(()) => ledger.completed(job.key),
         // Another worker has had it after its time limit.
         Err(error) if error.is_not_found() => ledger.gone(job.key),
@@ -299,9 +291,7 @@ pub(crate) async fn check_sample(client: &Client, ledger: &Ledger, size: usize, 
     };
     stream::iter(sample.completed_jobs)
         .for_each_concurrent(CHECKERS, async |key| {
-            let result = client
-                .complete_job(&CompleteJob { job_key: key, variables: None, lease: None, business_id: None })
-                .await;
+            let result = client.complete_job(&CompleteJob { job_key: key, variables: None }).await;
             expect_gone("completed job", key, result);
         })
         .await;

@@ -224,7 +224,7 @@ async fn work(mut station: Station) {
             Err(error) => return station.ledger.surprise(format!("an activation: {error}")),
         };
         let complete = async |job: client::Job| {
-            let command = CompleteJob { job_key: job.key, variables: None, lease: None, business_id: None };
+            let command = CompleteJob { job_key: job.key, variables: None };
             match server.complete_job(&command).await {
                 Ok(()) => _ = station.ledger.completed.lock().insert(job.process_instance_key),
                 // It comes again, or somebody else has had it after its time.

@@ -263,12 +263,8 @@ impl Worker {
             let next = jobs.lock().recv();
             let Ok(work) = next else { return };
             std::thread::sleep(self.length(work.job.key));
-            let done = runtime.block_on(self.client.complete_job(&CompleteJob {
-                job_key: work.job.key,
-                variables: None,
-                lease: None,
-                business_id: None,
-            }));
+            let done = runtime
+                .block_on(self.client.complete_job(&CompleteJob { job_key: work.job.key, variables: None }));
             match &done {
                 Ok(()) => add(&self.counters.completed, 1),
                 Err(error) if error.is_not_found() => add(&self.counters.refused, 1),
@@ -279,14 +275,8 @@ impl Worker {
                 let (job_key, retries) = (work.job.key, work.job.retries - 1);
                 runtime.spawn(async move {
                     let (retry_backoff, variables) = (Duration::ZERO, None);
-                    let command = FailJob {
-                        job_key,
-                        retries,
-                        error_message: "refused",
-                        retry_backoff,
-                        variables,
-                        lease: None,
-                    };
+                    let command =
+                        FailJob { job_key, retries, error_message: "refused", retry_backoff, variables };
                     _ = client.fail_job(&command).await;
                 });
             }

@@ -49,6 +49,7 @@ impl CommandContext<'_> {
         evaluation.process_definition_key = Some(at.instance.definition_key);
         evaluation.process_instance_key = Some(at.process_instance_key);
         evaluation.root_process_instance_key = Some(at.instance.root_key);
+        evaluation.business_id.clone_from(&at.instance.business_id);
         evaluation.element_id = Name::from(&at.element().id);
         evaluation.element_instance_key = Some(at.key);
         evaluation.variables = self.tables.visible_variables(at.key, &[])?;
@@ -107,6 +108,7 @@ impl CommandContext<'_> {
             evaluation_failure_message: Name::default(),
             failed_decision_id: Name::default(),
             tenant_id: decision.tenant_id.clone(),
+            business_id: None,
         };
         let (result, trail) = match outcome {
             Ok(evaluation) => {

@@ -44,6 +44,7 @@ pub(super) fn read(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadErro
         version: instance.version,
         tenant_id: instance.tenant_id.clone(),
         tags: instance.tags.clone(),
+        business_id: instance.business_id.clone(),
     })))
 }
 

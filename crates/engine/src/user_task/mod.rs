@@ -269,6 +269,7 @@ impl CommandContext<'_> {
                 root_process_instance_key: at.instance.root_key,
                 tenant_id: at.instance.tenant_id.clone(),
                 tags: at.instance.tags.clone(),
+                business_id: at.instance.business_id.clone(),
             }
         });
     }

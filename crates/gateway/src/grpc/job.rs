@@ -203,8 +203,5 @@ pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
             JobListenerEventType::Canceling => PbListener::Canceling,
         } as i32,
         tags: job.tags.iter().map(ToString::to_string).collect(),
-        business_id: None,
-        priority: 0,
-        lease: None,
     }
 }

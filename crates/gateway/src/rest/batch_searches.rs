@@ -229,10 +229,13 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
         }
         kind => {
             let mut all = vec![match kind {
-                BatchOperationType::SuspendProcessInstance => is(instance::STATE, "ACTIVE"),
                 BatchOperationType::ResumeProcessInstance => is(instance::STATE, "SUSPENDED"),
-                // Those that are suspended refuse what is not for them.
-                _ => Filter::Column(instance::END, Test::Exists(false)),
+                BatchOperationType::CancelProcessInstance => {
+                    let states = ["ACTIVE", "SUSPENDED"].map(|state| Operand::Text(Name::from(state)));
+                    Filter::Column(instance::STATE, Test::In(states.to_vec()))
+                }
+                // Those that are suspended refuse it.
+                _ => is(instance::STATE, "ACTIVE"),
             }];
             if kind == BatchOperationType::CancelProcessInstance {
                 // A called instance ends with its caller.

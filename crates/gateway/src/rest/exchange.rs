@@ -192,12 +192,16 @@ impl Gateway {
             return Err(Failure::invalid("request body: is required, but missing"));
         }
         let usual;
-        let (mut content, mut fields, mut form) = (&body, Fields::none(), Form::default());
+        let (mut content, mut form) = (&body, Form::default());
+        let mut fields = match expected.media {
+            Media::Json => Fields::new(expected.schema),
+            Media::Multipart => Fields::none(),
+        };
         if !body.is_empty() {
             check_content_type(&head.headers, expected.media)?;
             match expected.media {
                 Media::Multipart => {
-                    form = multipart::parse(&head.headers, body.clone(), expected.schema).await?
+                    form = multipart::parse(&head.headers, body.clone(), expected.schema).await?;
                 }
                 Media::Json => match read_fields(expected.schema, &body) {
                     Ok(read) => fields = read,

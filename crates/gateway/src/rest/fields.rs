@@ -78,7 +78,7 @@ impl<'a> Fields<'a> {
 
     /// A string, empty if absent.
     pub(crate) fn name(&self, name: &str) -> Option<Name> {
-        self.text(name).map(Name::from)
+        self.text(name).map(|text| Name::from(&*text))
     }
 
     pub(crate) fn name_or_empty(&self, name: &str) -> Name {

@@ -121,7 +121,7 @@ impl Rewrite<'_> {
 }
 
 /// Whether a member that is `null` counts as left out: some alternative does not require it, and `null` is no value.
-fn is_left_out(object: &Object, at: usize) -> bool {
+pub(super) fn is_left_out(object: &Object, at: usize) -> bool {
     let schema = object.properties[at].schema;
     let is_value = schema.nullable || matches!(schema.kind, Kind::Any);
     !is_value && object.alternatives.iter().any(|alternative| alternative.required & (1 << at) == 0)
@@ -174,7 +174,7 @@ mod tests {
             &format!(
                 "{{ {null} , \"tags\" : null, {set}, \"tenantId\":null , \"awaitCompletion\": true, \"startInstructions\": null}}"
             ),
-            Some(&format!("{{ {set}, \"awaitCompletion\": true}}")),
+            Some(&format!("{{ {set} , \"awaitCompletion\": true}}")),
         );
         let nested = r#"{"processDefinitionId":"p","startInstructions":[{"elementId":"a","x":1}]}"#;
         assert_eq!(usual_form(schema(create), nested), None, "what is unknown stays, and is refused");

@@ -466,6 +466,7 @@ async fn a_decision_is_evaluated_by_key_or_by_id() {
         decision_requirements_id: "dinner".into(),
         decision_requirements_key: 3,
         decision_output: null(),
+        business_id: None,
         variables: Document::empty(),
         bpmn_process_id: Name::default(),
         process_definition_key: None,

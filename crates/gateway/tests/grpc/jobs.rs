@@ -104,9 +104,6 @@ async fn a_job_carries_what_workers_read() {
         kind: 0,
         listener_event_type: 6,
         tags: vec![],
-        business_id: None,
-        priority: 0,
-        lease: None,
     };
     assert_eq!(batch.jobs, [expected]);
     server.stop().await;

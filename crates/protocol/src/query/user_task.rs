@@ -46,4 +46,6 @@ pub struct UserTaskView {
     pub tenant_id: Name,
     /// Tags of the process instance.
     pub tags: Vec<Name>,
+    /// Business ID of the process instance.
+    pub business_id: Option<Name>,
 }

@@ -39,7 +39,7 @@ records! {
         11 #[serde(serialize_with = "key_or_none")] root_process_instance_key: Option<Key>,
         12 element_id: Name, 13 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
         14 evaluated_decisions: Vec<EvaluatedDecisionRecord>, 15 evaluation_failure_message: Name,
-        16 failed_decision_id: Name, 17 tenant_id: Name,
+        16 failed_decision_id: Name, 17 tenant_id: Name, 18 business_id: Option<Name>,
     }
     /// One decision of an evaluation.
     EvaluatedDecisionRecord {

@@ -65,7 +65,7 @@ entities! {
         TENANT tenantId: Text, EXTERNAL_FORM externalFormReference: Text, VERSION processDefinitionVersion: Integer,
         CUSTOM_HEADERS customHeaders: Json, PRIORITY priority: Integer, ELEMENT_KEY elementInstanceKey: Key,
         PROCESS_NAME processName: Text, DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
-        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, FORM_KEY formKey: Key, TAGS tags: List,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, FORM_KEY formKey: Key, TAGS tags: List, BUSINESS_ID businessId: Text,
     } index [STATE CREATED] [ASSIGNEE STATE] [INSTANCE_KEY] [CREATED] [DUE] [PRIORITY]
         Elements(CANDIDATE_GROUPS) [CANDIDATE_GROUPS] Elements(CANDIDATE_USERS) [CANDIDATE_USERS];
 
@@ -75,6 +75,7 @@ entities! {
         INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, ELEMENT_ID elementId: Text,
         ELEMENT_KEY elementInstanceKey: Key, STATE messageSubscriptionState: Text, UPDATED lastUpdatedDate: Time always,
         MESSAGE_NAME messageName: Text, CORRELATION_KEY correlationKey: Text, TENANT tenantId: Text,
+        TYPE messageSubscriptionType: Text, PROCESS_NAME processDefinitionName: Text, VERSION processDefinitionVersion: Integer,
     } index [INSTANCE_KEY] [MESSAGE_NAME CORRELATION_KEY] [DEFINITION_KEY STATE] [UPDATED];
 
     /// A message that reached a subscription.
@@ -83,7 +84,7 @@ entities! {
         ELEMENT_KEY elementInstanceKey: Key, MESSAGE_KEY messageKey: Key, MESSAGE_NAME messageName: Text,
         PARTITION partitionId: Integer, PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
         INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, SUBSCRIPTION_KEY subscriptionKey: Key,
-        TENANT tenantId: Text,
+        TENANT tenantId: Text, BUSINESS_ID businessId: Text,
     } index [INSTANCE_KEY] [MESSAGE_KEY] [TIME];
 
     ProcessDefinition process_definition {
@@ -112,7 +113,7 @@ entities! {
         FAILURE evaluationFailure: Text, DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
         RESULT result: Text, ROOT_DECISION_KEY rootDecisionDefinitionKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key,
         STATE state: Text, TENANT tenantId: Text, REQUIREMENTS_KEY decisionRequirementsKey: Key,
-        EVALUATED_INPUTS evaluatedInputs: Json, MATCHED_RULES matchedRules: Json, PROCESS_ID processDefinitionId: Text,
+        EVALUATED_INPUTS evaluatedInputs: Json, MATCHED_RULES matchedRules: Json, PROCESS_ID processDefinitionId: Text, BUSINESS_ID businessId: Text,
     } index [DATE] [DECISION_KEY STATE] [INSTANCE_KEY] [EVALUATION_KEY];
 
     Form form {

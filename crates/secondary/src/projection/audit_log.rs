@@ -180,6 +180,8 @@ pub(super) fn apply(record: &Record, settings: &AuditSettings, names: &mut Names
 fn batch_type(operation: &str) -> Option<&'static str> {
     let kind = match operation {
         "CANCEL" => BatchOperationType::CancelProcessInstance,
+        "SUSPEND" => BatchOperationType::SuspendProcessInstance,
+        "RESUME" => BatchOperationType::ResumeProcessInstance,
         "RESOLVE" => BatchOperationType::ResolveIncident,
         "MIGRATE" => BatchOperationType::MigrateProcessInstance,
         "MODIFY" => BatchOperationType::ModifyProcessInstance,
@@ -284,6 +286,16 @@ fn of_instance(record: &Record) -> Option<Entry> {
             if record.intent == Intent::ElementTerminating && &*value.bpmn_element_type == "PROCESS" =>
         {
             with_instance!(Entry::new("PROCESS_INSTANCE", "CANCEL", record.key), value.instance)
+        }
+        RecordValue::ProcessInstance(value)
+            if matches!(record.intent, Intent::Suspended | Intent::Resumed | Intent::BusinessIdAssigned) =>
+        {
+            let operation = match record.intent {
+                Intent::Suspended => "SUSPEND",
+                Intent::Resumed => "RESUME",
+                _ => "UPDATE",
+            };
+            with_instance!(Entry::new("PROCESS_INSTANCE", operation, record.key), value.instance)
         }
         RecordValue::ProcessInstanceModification(value) => {
             let (key, root) = (value.process_instance_key, value.root_process_instance_key);

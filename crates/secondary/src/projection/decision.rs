@@ -35,7 +35,8 @@ pub(super) fn apply(record: &Record, value: &DecisionEvaluationRecord, batch: &m
             .set(decision::TENANT, &evaluated.tenant_id)
             .set(decision::REQUIREMENTS_KEY, value.decision_requirements_key)
             .set(decision::EVALUATED_INPUTS, inputs(evaluated))
-            .set(decision::MATCHED_RULES, rules(evaluated));
+            .set(decision::MATCHED_RULES, rules(evaluated))
+            .set(decision::BUSINESS_ID, &value.business_id);
     }
 }
 

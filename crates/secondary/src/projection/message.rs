@@ -4,9 +4,16 @@ use protocol::{Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionR
 use search::Value;
 use search::model::{correlated_message_subscription as correlated, message_subscription as subscription};
 
+use super::names::Names;
 use crate::change::{Batch, RowId};
+use crate::words::word;
 
-pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, batch: &mut Batch) {
+pub(super) fn subscription(
+    record: &Record,
+    value: &MessageSubscriptionRecord,
+    names: &mut Names,
+    batch: &mut Batch,
+) {
     let id = RowId::Key(record.key);
     let state = match record.intent {
         Intent::Created => {
@@ -19,7 +26,9 @@ pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, b
                 .set(subscription::ELEMENT_KEY, value.element_instance_key)
                 .set(subscription::MESSAGE_NAME, &value.message_name)
                 .set(subscription::CORRELATION_KEY, Value::non_empty(&value.correlation_key))
-                .set(subscription::TENANT, &value.tenant_id);
+                .set(subscription::TENANT, &value.tenant_id)
+                .set(subscription::TYPE, word("PROCESS_EVENT"))
+                .set(subscription::PROCESS_NAME, &names.of(value.process_definition_key).name);
             "CREATED"
         }
         Intent::Correlated => {
@@ -89,7 +98,12 @@ impl Reached<'_> {
 }
 
 /// Start events wait without an instance.
-pub(super) fn start(record: &Record, value: &MessageStartSubscriptionRecord, batch: &mut Batch) {
+pub(super) fn start(
+    record: &Record,
+    value: &MessageStartSubscriptionRecord,
+    names: &mut Names,
+    batch: &mut Batch,
+) {
     let id = RowId::Key(record.key);
     let state = match record.intent {
         Intent::Created => {
@@ -99,7 +113,9 @@ pub(super) fn start(record: &Record, value: &MessageStartSubscriptionRecord, bat
                 .set(subscription::DEFINITION_KEY, value.process_definition_key)
                 .set(subscription::ELEMENT_ID, &value.start_event_id)
                 .set(subscription::MESSAGE_NAME, &value.message_name)
-                .set(subscription::TENANT, &value.tenant_id);
+                .set(subscription::TENANT, &value.tenant_id)
+                .set(subscription::TYPE, word("START_EVENT"))
+                .set(subscription::PROCESS_NAME, &names.of(value.process_definition_key).name);
             "CREATED"
         }
         Intent::Correlated => {

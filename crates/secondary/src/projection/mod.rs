@@ -78,8 +78,12 @@ impl Projection {
             RecordValue::Job(value) => job::apply(record, value, &mut self.counted, batch),
             RecordValue::Incident(value) => incident::apply(record, value, batch),
             RecordValue::UserTask(value) => user_task::apply(record, value, &mut self.names, batch),
-            RecordValue::ProcessMessageSubscription(value) => message::subscription(record, value, batch),
-            RecordValue::MessageStartEventSubscription(value) => message::start(record, value, batch),
+            RecordValue::ProcessMessageSubscription(value) => {
+                message::subscription(record, value, &mut self.names, batch);
+            }
+            RecordValue::MessageStartEventSubscription(value) => {
+                message::start(record, value, &mut self.names, batch);
+            }
             RecordValue::Process(value) => definition::process(record, value, &mut self.names, batch),
             RecordValue::Decision(value) => definition::decision(record, value, batch),
             RecordValue::DecisionRequirements(value) => definition::requirements(record, value, batch),

@@ -20,6 +20,7 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
                 .set(task::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(task::TENANT, &value.tenant_id)
                 .set(task::TAGS, tags(&value.tags))
+                .set(task::BUSINESS_ID, &value.business_id)
                 .set(task::CUSTOM_HEADERS, &value.custom_headers)
                 .set(task::PROCESS_NAME, &names.name)
                 .set(task::NAME, names.elements.get(&value.element_id));

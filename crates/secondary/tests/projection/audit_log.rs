@@ -59,6 +59,7 @@ pub fn task(position: u64, intent: Intent, assignee: &str) -> Record {
         root_process_instance_key: 9,
         tenant_id: Name::default_tenant(),
         tags: Vec::new(),
+        business_id: None,
     };
     record(position, 20, intent, value)
 }

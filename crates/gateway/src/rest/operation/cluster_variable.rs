@@ -88,6 +88,8 @@ pub(super) fn members<'a>(variable: &ClusterVariableView, value: &str, object: O
         .with("name", &variable.name)
         .with("scope", scope(variable))
         .with("tenantId", &variable.tenant_id)
+        .with("kind", "JSON")
+        .raw("metadata", "{}")
         .with("value", value)
 }
 

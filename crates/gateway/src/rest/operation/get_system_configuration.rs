@@ -12,7 +12,8 @@ const TENANT_CHARS_MAX: u32 = 256;
 
 #[expect(clippy::unused_async, reason = "all handlers have one shape")]
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    let mut out = Vec::with_capacity(256);
+    let options = &call.gateway.options;
+    let mut out = Vec::with_capacity(512);
     object(&mut out)
         .object("jobMetrics", |object| {
             object
@@ -23,6 +24,15 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
                 .with("maxTenantIdLength", TENANT_CHARS_MAX)
                 .with("maxUniqueKeys", GROUPS_MAX)
         })
+        // There is no web application yet, and no session of a browser to end.
+        .object("components", |object| object.raw("active", "[]"))
+        .object("deployment", |object| {
+            object
+                .with("isMultiTenancyEnabled", options.tenancy.is_enabled)
+                .with("maxRequestSize", call.gateway.broker.max_message_bytes())
+        })
+        .object("authentication", |object| object.with("canLogout", false).with("isLoginDelegated", false))
+        .object("cloud", |object| object.with("stage", ()))
         .end();
     Ok(Reply::json(out))
 }

@@ -29,6 +29,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 fn write_broker(broker: &BrokerInfo, out: &mut Vec<u8>) {
     object(out)
         .with("nodeId", broker.node_id)
+        .with("brokerId", broker.node_id.to_string())
         .with("host", &broker.host)
         .with("port", broker.port)
         .list("partitions", &broker.partitions, write_partition)
@@ -40,6 +41,7 @@ fn write_partition(partition: &PartitionInfo, out: &mut Vec<u8>) {
     object(out)
         .with("partitionId", partition.partition_id)
         .with("role", if partition.leader { "leader" } else { "follower" })
+        .with("state", "active")
         .with("health", if partition.healthy { "healthy" } else { "unhealthy" })
         .end();
 }

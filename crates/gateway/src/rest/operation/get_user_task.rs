@@ -41,5 +41,6 @@ fn write(task: &UserTaskView, out: &mut Vec<u8>) {
         .with("rootProcessInstanceKey", Digits(task.root_process_instance_key))
         .with("formKey", task.form_key.map(Digits))
         .with("tags", &task.tags)
+        .with("businessId", task.business_id.as_ref())
         .end();
 }

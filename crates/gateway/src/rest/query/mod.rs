@@ -15,7 +15,7 @@ mod write;
 
 use protocol::{BatchOperationType, Name};
 use search::Operand;
-use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
+use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, job, process_instance};
 use search::{EntityRef, Filter, Row, Search};
 
 use super::call::Call;

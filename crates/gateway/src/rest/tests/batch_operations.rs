@@ -193,7 +193,11 @@ fn items_are_found_among_what_was_there_and_handed_over() {
         let Filter::All(all) = &found.filter else { panic!("{found:?}") };
         let range = |test: fn(Operand) -> Test, key| Filter::Column(0, test(Operand::Integer(key)));
         assert!(all.contains(&range(Test::Greater, 5)) && all.contains(&range(Test::Less, 50)), "{all:?}");
-        let active = Test::Equal(Operand::Text("ACTIVE".into()));
+        let active = if is_incident {
+            Test::Equal(Operand::Text("ACTIVE".into()))
+        } else {
+            Test::In(vec![Operand::Text("ACTIVE".into()), Operand::Text("SUSPENDED".into())])
+        };
         let state = if is_incident { incident::STATE } else { instance::STATE };
         assert!(all.contains(&Filter::Column(state, active)), "{all:?}");
         let of_definition = Test::Equal(Operand::Text("order".into()));

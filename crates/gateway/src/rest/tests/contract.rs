@@ -8,6 +8,7 @@ use super::super::contract::{
     Additional, Format, Kind, Media, OPERATIONS, Object, Operation, OperationSpec, Pattern, ROUTES, Schema,
     Text,
 };
+use super::super::lenient::is_left_out;
 use super::super::operation::served;
 use super::super::validate::validate;
 use super::fake::FakeBroker;
@@ -45,7 +46,7 @@ fn example_text(text: &Text) -> String {
 /// A valid value with everything in it; of several alternatives, the one with this number.
 pub(super) fn example(schema: &Schema, alternative: usize) -> Value {
     match &schema.kind {
-        Kind::Any => json!(null),
+        Kind::Any => json!("any"),
         Kind::Boolean => json!(false),
         Kind::Integer { min, max } => json!(1.clamp(*min, *max)),
         Kind::Text(text) => json!(example_text(text)),
@@ -145,8 +146,12 @@ fn spoiled_object(object: &Object, members: &Map<String, Value>, path: &str) -> 
     if matches!(object.additional, Additional::None) {
         found.push((with("unknownOne", json!(1)), at("unknownOne")));
     }
-    for property in object.properties.iter().filter(|property| members.contains_key(property.name)) {
-        for (bad, path) in spoiled(property.schema, &members[property.name], &at(property.name)) {
+    for (index, property) in object.properties.iter().enumerate() {
+        let Some(valid) = members.get(property.name) else { continue };
+        for (bad, path) in spoiled(property.schema, valid, &at(property.name)) {
+            if bad.is_null() && is_left_out(object, index) {
+                continue;
+            }
             found.push((with(property.name, bad), path));
         }
     }
@@ -316,10 +321,14 @@ pub(super) fn small_body(operation: Operation) -> Option<Value> {
     {
         body["filter"] = match operation {
             Operation::DeleteDecisionInstancesBatchOperation => json!({"state": "FAILED"}),
+            Operation::UpdateJobsBatchOperation => json!({"state": "CREATED"}),
             _ => json!({"state": "ACTIVE"}),
         };
         if operation == Operation::ModifyProcessInstancesBatchOperation {
             body["moveInstructions"] = json!([{"sourceElementId": "a", "targetElementId": "b"}]);
+        }
+        if operation == Operation::UpdateJobsBatchOperation {
+            body["changeset"] = json!({"priority": 1});
         }
     }
     body

@@ -132,6 +132,7 @@ fn evaluation(tenant_id: &Name) -> DecisionEvaluationRecord {
         decision_evaluation_instance_key: format!("41-{index}").into(),
     };
     DecisionEvaluationRecord {
+        business_id: None,
         decision_key: 31,
         decision_id: "dish".into(),
         decision_name: "Dish".into(),

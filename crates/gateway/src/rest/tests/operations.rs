@@ -144,8 +144,8 @@ fn create_refusals() {
             "variables: expected an object, but found an array",
         ),
         (
-            r#"{"processDefinitionId":"p","variables":null}"#,
-            "variables: must not be null, expected an object",
+            r#"{"processDefinitionId":"p","variables":7}"#,
+            "variables: expected an object, but found an integer",
         ),
         (r#"{"processDefinitionId":"p","processDefinitionId":"q"}"#, "processDefinitionId: occurs twice"),
         (
@@ -233,7 +233,7 @@ fn activate() {
     check_response(Operation::ActivateJobs.spec(), status, &answer);
     assert_eq!(
         answer,
-        r#"{"jobs":[{"type":"pay","processDefinitionId":"order","processDefinitionVersion":3,"elementId":"pay-task","customHeaders":{"h":"1"},"worker":"w","retries":3,"deadline":1900000000000,"variables":{"a":{"b":[1.50]}},"tenantId":"<default>","jobKey":"21","processInstanceKey":"2251799813685250","processDefinitionKey":"2251799813685249","elementInstanceKey":"22","kind":"BPMN_ELEMENT","listenerEventType":"UNSPECIFIED","userTask":null,"tags":["vip"],"rootProcessInstanceKey":"2251799813685250"}]}"#
+        r#"{"jobs":[{"type":"pay","processDefinitionId":"order","processDefinitionVersion":3,"elementId":"pay-task","customHeaders":{"h":"1"},"worker":"w","retries":3,"deadline":1900000000000,"variables":{"a":{"b":[1.50]}},"tenantId":"<default>","jobKey":"21","processInstanceKey":"2251799813685250","processDefinitionKey":"2251799813685249","elementInstanceKey":"22","kind":"BPMN_ELEMENT","listenerEventType":"UNSPECIFIED","userTask":null,"tags":["vip"],"rootProcessInstanceKey":"2251799813685250","businessId":null,"priority":0,"leaseToken":null,"physicalTenantId":"default"}]}"#
     );
     ask(
         r#"{"type":"pay","worker":"w","timeout":1,"maxJobsToActivate":1,"requestTimeout":-1,"fetchVariable":["a","\u0062"],"tenantIds":["t1","t2"]}"#,
@@ -443,7 +443,12 @@ fn update_a_job() {
         lease: None,
     };
     assert_eq!(command, Command::UpdateJob(update));
-    bad("PATCH", path, r#"{"changeset":{}}"#, "changeset: at least one of retries, timeout is required");
+    bad(
+        "PATCH",
+        path,
+        r#"{"changeset":{}}"#,
+        "changeset: at least one of retries, timeout, priority is required",
+    );
     bad(
         "PATCH",
         path,
@@ -558,7 +563,7 @@ fn expressions() {
     check_response(Operation::EvaluateExpression.spec(), status, &answer);
     assert_eq!(
         answer,
-        r#"{"expression":"=x + \"a\"","result":{"v":[1,null]},"warnings":[{"message":"no variable 'x'"}]}"#
+        r#"{"expression":"=x + \"a\"","result":{"v":[1,null]},"warnings":[{"message":"no variable 'x'"}],"referencedSecrets":[]}"#
     );
     bad("POST", "/v2/expression/evaluation", r#"{"expression":"x"}"#, "expression: must start with '='");
     bad(
@@ -579,7 +584,7 @@ fn reports() {
     check_response(Operation::GetTopology.spec(), status, &answer);
     assert_eq!(
         answer,
-        r#"{"brokers":[{"nodeId":0,"host":"localhost","port":26500,"partitions":[{"partitionId":1,"role":"leader","health":"healthy"},{"partitionId":2,"role":"follower","health":"healthy"}],"version":"8.9.0"}],"clusterId":"c-1","clusterSize":1,"partitionsCount":2,"replicationFactor":1,"gatewayVersion":"8.9.0","lastCompletedChangeId":"-1"}"#
+        r#"{"brokers":[{"nodeId":0,"brokerId":"0","host":"localhost","port":26500,"partitions":[{"partitionId":1,"role":"leader","state":"active","health":"healthy"},{"partitionId":2,"role":"follower","state":"active","health":"healthy"}],"version":"8.9.0"}],"clusterId":"c-1","clusterSize":1,"partitionsCount":2,"replicationFactor":1,"gatewayVersion":"8.9.0","lastCompletedChangeId":"-1"}"#
     );
     let (status, answer) = get(FakeBroker::default(), "/v2/license");
     check_response(Operation::GetLicense.spec(), status, &answer);

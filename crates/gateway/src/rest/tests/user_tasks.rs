@@ -36,6 +36,7 @@ pub(super) fn view(key: u64) -> UserTaskView {
         version: 2,
         tenant_id: Name::default_tenant(),
         tags: Vec::new(),
+        business_id: None,
     }
 }
 
@@ -124,7 +125,7 @@ fn a_user_task_is_found_by_its_key() {
     super::views::succeed(
         Operation::GetUserTask,
         "/v2/user-tasks/5",
-        r#"{"name":null,"state":"CREATED","assignee":null,"elementId":"ask","candidateGroups":[],"candidateUsers":["ann"],"processDefinitionId":"order","creationDate":"1970-01-01T00:00:00.001Z","completionDate":null,"followUpDate":null,"dueDate":"1970-01-01T00:00:00.000Z","tenantId":"<default>","externalFormReference":null,"processDefinitionVersion":2,"customHeaders":{"k":"v"},"priority":50,"userTaskKey":"5","elementInstanceKey":"6","processName":"Order","processDefinitionKey":"8","processInstanceKey":"7","rootProcessInstanceKey":"7","formKey":"9","tags":[]}"#,
+        r#"{"name":null,"state":"CREATED","assignee":null,"elementId":"ask","candidateGroups":[],"candidateUsers":["ann"],"processDefinitionId":"order","creationDate":"1970-01-01T00:00:00.001Z","completionDate":null,"followUpDate":null,"dueDate":"1970-01-01T00:00:00.000Z","tenantId":"<default>","externalFormReference":null,"processDefinitionVersion":2,"customHeaders":{"k":"v"},"priority":50,"userTaskKey":"5","elementInstanceKey":"6","processName":"Order","processDefinitionKey":"8","processInstanceKey":"7","rootProcessInstanceKey":"7","formKey":"9","tags":[],"businessId":null}"#,
     );
     super::views::succeed(
         Operation::GetUserTaskForm,

@@ -67,6 +67,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             return Err(Rejection::not_found("Process instance with key '404' not found").into());
         }
         Query::ProcessInstance { key } => QueryReply::ProcessInstance(ProcessInstanceView {
+            suspended_ms: None,
             key: *key,
             process_definition_key: PROCESS_KEY,
             process_id: "order".into(),
@@ -220,7 +221,7 @@ fn what_lives_is_found_by_its_key() {
     succeed(
         Operation::GetProcessInstance,
         "/v2/process-instances/5",
-        r#"{"processDefinitionId":"order","processDefinitionName":"Order \"x\"","processDefinitionVersion":3,"processDefinitionVersionTag":null,"startDate":"2026-01-01T00:00:00.001Z","endDate":null,"state":"ACTIVE","hasIncident":true,"tenantId":"<default>","processInstanceKey":"5","processDefinitionKey":"2251799813685249","parentProcessInstanceKey":"2251799813685250","parentElementInstanceKey":null,"rootProcessInstanceKey":"2251799813685250","tags":["vip"],"businessId":null}"#,
+        r#"{"processDefinitionId":"order","processDefinitionName":"Order \"x\"","processDefinitionVersion":3,"processDefinitionVersionTag":null,"startDate":"2026-01-01T00:00:00.001Z","endDate":null,"state":"ACTIVE","suspendedDate":null,"hasIncident":true,"tenantId":"<default>","processInstanceKey":"5","processDefinitionKey":"2251799813685249","parentProcessInstanceKey":"2251799813685250","parentElementInstanceKey":null,"rootProcessInstanceKey":"2251799813685250","tags":["vip"],"businessId":null}"#,
     );
     succeed(
         Operation::GetElementInstance,
@@ -350,7 +351,9 @@ fn cluster_variables_are_created_read_changed_and_deleted() {
         let wanted = match expected {
             "" => String::new(),
             scope => {
-                format!(r#"{{"name":"n","scope":"{scope}","tenantId":{tenant},"value":"{{\"url\":\"u\"}}"}}"#)
+                format!(
+                    r#"{{"name":"n","scope":"{scope}","tenantId":{tenant},"kind":"JSON","metadata":{{}},"value":"{{\"url\":\"u\"}}"}}"#
+                )
             }
         };
         assert_eq!(answer, wanted, "{path}");
