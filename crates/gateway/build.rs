@@ -18,7 +18,6 @@ const PATTERNS: [(&str, &str); 8] = [
     ("^[A-Za-z0-9_~@.+-]+$", "MemberId"),
 ];
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const BASE: &str = "/v2";
 /// An object's properties are counted in a 64-bit mask.
 const MAX_PROPERTIES: usize = 64;
 
@@ -251,7 +250,7 @@ impl Compiler<'_> {
             writeln!(names, "    /// `{method} {path}`.\n    {},", pascal(id)).expect("memory");
             writeln!(
                 specs,
-                "    OperationSpec {{ id: {id:?}, method: {method:?}, path: \"{BASE}{path}\", \
+                "    OperationSpec {{ id: {id:?}, method: {method:?}, path: {path:?}, \
                  path_parameters: &[{path_parameters}], query_parameters: &[{query_parameters}], body: {body}, \
                  responses: &[{}] }},",
                 responses.join(", ")

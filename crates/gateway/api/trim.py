@@ -1,14 +1,18 @@
-"""Trims a published OpenAPI file of the Orchestration Cluster REST API to the wire facts that the gateway needs.
+"""Trims published OpenAPI files of the Orchestration Cluster REST API to the wire facts that the gateway needs.
 
-    python3 trim.py openapi.json > contract.json
+    python3 trim.py openapi-8.9.json openapi-8.10.json > contract.json
 
-README.md in this folder describes the result.
+The first is of the release that is served as a whole; of the second, `release.json` says what is not served yet, and
+which of its members schemas have already. README.md in this folder describes the result.
 """
 
 import json
+import pathlib
 import sys
+from urllib.parse import urlsplit
 
 KEEP = ("pattern", "minLength", "maxLength", "minimum", "maximum", "enum", "maxItems", "minItems", "uniqueItems")
+METHODS = ("get", "post", "put", "patch", "delete")
 FORMATS = ("int32", "int64", "date-time", "binary")
 
 # What the engine demands beyond the published contract: (schema, property, keyword, value).
@@ -58,7 +62,8 @@ ANY_VALUES = [
 ]
 
 
-def main(path):
+def trimmed_file(path):
+    """The operations and all schemas of a published file."""
     document = json.load(open(path))
     schemas = document["components"]["schemas"]
 
@@ -130,19 +135,20 @@ def main(path):
             result["additionalProperties"] = True
         return result
 
-    operations, needed = [], []
+    def base(path_item):
+        server = path_item.get("servers", document["servers"])[0]["url"]
+        return urlsplit(server.format(schema="http", host="localhost", port=8080)).path
 
-    def use(schema):
-        needed.append(schema)
-        return schema
-
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            entry = {"id": operation["operationId"], "method": method.upper(), "path": path}
+    operations = []
+    for path, path_item in document["paths"].items():
+        for method, operation in path_item.items():
+            if method not in METHODS:
+                continue
+            entry = {"id": operation["operationId"], "method": method.upper(), "path": base(path_item) + path}
             parameters = operation.get("parameters", [])
             for place in ("path", "query"):
                 found = [
-                    {"name": p["name"], "schema": use({**trimmed(p["schema"]), **PARAMETER_DEMANDS.get(p["name"], {})})}
+                    {"name": p["name"], "schema": {**trimmed(p["schema"]), **PARAMETER_DEMANDS.get(p["name"], {})}}
                     | ({"required": True} if place == "query" and p.get("required") else {})
                     for p in parameters
                     if p["in"] == place
@@ -151,7 +157,7 @@ def main(path):
                     entry[place + "Parameters"] = found
             if "requestBody" in operation:
                 ((media, content),) = operation["requestBody"]["content"].items()
-                entry["body"] = {"media": media, "schema": use(trimmed(content.get("schema", {})))}
+                entry["body"] = {"media": media, "schema": trimmed(content.get("schema", {}))}
                 if operation["requestBody"].get("required"):
                     entry["body"]["required"] = True
             entry["responses"] = {}
@@ -159,17 +165,60 @@ def main(path):
                 if "$ref" in response:
                     response = at(response["$ref"])
                 json_content = response.get("content", {}).get("application/json")
-                entry["responses"][status] = use(trimmed(json_content["schema"])) if json_content else None
+                entry["responses"][status] = trimmed(json_content["schema"]) if json_content else None
             operations.append(entry)
+    all_schemas = {name: trimmed(schema) for name, schema in schemas.items()}
+    for schema, field, keyword, value in DEMANDS:
+        all_schemas[schema]["properties"][field][keyword] = value
+    for schema, field in ANY_VALUES:
+        all_schemas[schema]["properties"][field] = {}
+    return operations, all_schemas
 
+
+def take_members(target, source, names):
+    """Adds members of the newer schema to the older one: properties, or values of an enumeration."""
+    for name in names:
+        if name in source.get("properties", {}):
+            target["properties"][name] = source["properties"][name]
+            if name in source.get("required", []):
+                target["required"] = sorted({*target.get("required", []), name})
+        elif name in source.get("enum", []):
+            target["enum"].append(name)
+        else:
+            raise SystemExit(f"release.json: {name} is not in {source}")
+
+
+def served(older, newer, release):
+    """The older contract, what is served of the newer one, and the schemas that both need."""
+    (operations, schemas), (newer_operations, newer_schemas) = older, newer
+    known = {operation["id"] for operation in operations}
+    added = [operation for operation in newer_operations if operation["id"] not in known]
+    later = {*release["later"]}
+    unknown = later - {operation["id"] for operation in added}
+    if unknown:
+        raise SystemExit(f"release.json: the newer release does not add {sorted(unknown)}")
+    operations = operations + [operation for operation in added if operation["id"] not in later]
+    schemas = newer_schemas | schemas
+    for path, members in release["members"].items():
+        name, *properties = path.split(".")
+        target, source = schemas[name], newer_schemas[name]
+        for step in properties:
+            target, source = target["properties"][step], source["properties"][step]
+        take_members(target, source, members)
+    return operations, schemas
+
+
+def main(older, newer):
+    release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text())
+    operations, schemas = served(trimmed_file(older), trimmed_file(newer), release)
     kept = {}
 
     def keep(schema):
         if isinstance(schema, dict):
-            if isinstance(schema.get("$ref"), str) and schema["$ref"] not in kept:
-                kept[schema["$ref"]] = None
-                kept[schema["$ref"]] = trimmed(schemas[schema["$ref"]])
-                keep(kept[schema["$ref"]])
+            name = schema.get("$ref")
+            if isinstance(name, str) and name not in kept:
+                kept[name] = schemas[name]
+                keep(kept[name])
             for key, value in schema.items():
                 if key != "discriminator":
                     keep(value)
@@ -178,12 +227,7 @@ def main(path):
                 keep(value)
 
     keep({"$ref": "ProblemDetail"})
-    for schema in needed:
-        keep(schema)
-    for schema, field, keyword, value in DEMANDS:
-        kept[schema]["properties"][field][keyword] = value
-    for schema, field in ANY_VALUES:
-        kept[schema]["properties"][field] = {}
+    keep(operations)
 
     out = ['{"operations": [']
     out.append(",\n".join("  " + json.dumps(one) for one in operations))
@@ -193,4 +237,4 @@ def main(path):
     print("\n".join(out))
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

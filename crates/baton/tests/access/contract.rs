@@ -133,7 +133,7 @@ impl Operation {
                     .replace('>', "%3E"),
             }
         });
-        let mut path = format!("/v2{}", filled.collect::<Vec<_>>().join("/"));
+        let mut path = filled.collect::<Vec<_>>().join("/");
         for (at, name) in self.query.iter().enumerate() {
             let time = if name == "to" || name.starts_with("end") { "2099" } else { "2020" };
             path += &format!("{}{name}={time}-01-01T00:00:00Z", if at == 0 { '?' } else { '&' });
@@ -168,7 +168,7 @@ impl Operation {
     fn small_body(&self, values: &Values) -> Value {
         // Properties that are called as path parameters are called, but mean something new.
         let mut values = values.clone();
-        if self.id.starts_with("create") && self.path.matches('/').count() == 1 {
+        if self.id.starts_with("create") && self.path.matches('/').count() == 2 {
             for new in ["groupId", "roleId", "mappingRuleId", "username", "name", "id"] {
                 values.insert(new, "made-by-somebody".to_owned());
             }

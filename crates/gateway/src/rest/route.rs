@@ -4,9 +4,6 @@ use smallvec::SmallVec;
 
 use super::contract::{METHODS, Operation, ROUTES};
 
-/// Prefix of all paths.
-const BASE: &str = "/v2/";
-
 /// The values of the placeholders as they stand in the path, still percent-encoded.
 pub(crate) type RawParameters<'a> = SmallVec<[&'a str; 4]>;
 
@@ -22,7 +19,7 @@ pub(crate) enum Route<'a> {
 /// Finds the operation. `HEAD` goes where `GET` goes. A literal segment wins over a placeholder, if it has the method.
 pub(crate) fn route<'a>(method: &str, path: &'a str) -> Route<'a> {
     let method = if method == "HEAD" { "GET" } else { method };
-    let Some(rest) = path.strip_prefix(BASE) else { return Route::Unknown };
+    let Some(rest) = path.strip_prefix('/') else { return Route::Unknown };
     let mut search = Search {
         method: METHODS.iter().position(|m| *m == method),
         parameters: SmallVec::new(),

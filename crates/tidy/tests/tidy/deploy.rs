@@ -74,8 +74,8 @@ fn evidence(label: &str, value: &str) -> Option<String> {
     if label == "table" {
         return Some(format!("pub {value}: Table<"));
     }
-    if let Some(path) = value.strip_prefix("/v2").filter(|path| !path.contains('*')) {
-        return Some(format!("\"path\": \"{path}\""));
+    if value.starts_with("/v2") && !value.contains('*') {
+        return Some(format!("\"path\": \"{value}\""));
     }
     let is_word = value.chars().all(|c| c.is_ascii_alphabetic() || c == '_' || c == ' ');
     is_word.then(|| format!("\"{value}\""))
