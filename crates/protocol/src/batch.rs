@@ -19,6 +19,9 @@ pub const PARKING_VERSION: u16 = 5;
 /// The first version that takes names of cluster variables and arguments of FEEL functions as the reference does.
 pub const LENIENT_VERSION: u16 = 5;
 
+/// The first version whose default roles may do what operators do: backups, exporters, secrets.
+pub const OPERATORS_VERSION: u16 = 5;
+
 /// The version that is active where no command has activated one: that of the releases which did not note it.
 pub const FIRST_ACTIVE_VERSION: u16 = 2;
 

@@ -34,7 +34,7 @@ mod user_task;
 pub use actor::{Actor, ActorType};
 pub use batch::{
     Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION,
-    IDEMPOTENCY_VERSION, LENIENT_VERSION, PARKING_VERSION,
+    IDEMPOTENCY_VERSION, LENIENT_VERSION, OPERATORS_VERSION, PARKING_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,

@@ -97,7 +97,8 @@ pub(crate) fn is_default(id: &str) -> bool {
 }
 
 impl DefaultRole {
-    pub fn authorizations(&self) -> Vec<Authorization> {
+    /// Its authorizations, as a version of the engine has them.
+    pub fn authorizations(&self, version: u16) -> Vec<Authorization> {
         let authorization = |resource_type, scope, permissions: Vec<PermissionType>| Authorization {
             owner_type: EntityType::Role,
             owner_id: self.id.into(),
@@ -111,7 +112,8 @@ impl DefaultRole {
                 (!permissions.is_empty())
                     .then(|| authorization(*resource, AuthorizationScope::Any, permissions))
             };
-            ResourceType::ALL.iter().filter_map(of).collect()
+            let known = ResourceType::ALL.iter().filter(|resource| resource.since_version() <= version);
+            known.filter_map(of).collect()
         };
         match self.permissions {
             Permissions::All => of_all(|_| true),

@@ -3,6 +3,7 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
@@ -277,6 +278,12 @@ pub struct Slot(Arc<Contents>);
 
 /// Looks at what goes on while the broker starts.
 type Watch = Box<dyn Fn() -> Option<Component> + Send + Sync>;
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").field("runs", &self.0.operations.read().is_some()).finish()
+    }
+}
 
 #[derive(Default)]
 struct Contents {

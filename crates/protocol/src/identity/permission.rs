@@ -2,6 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
+use crate::OPERATORS_VERSION;
 use crate::intent::named;
 
 named! {
@@ -13,7 +14,7 @@ named! {
         Expression = 8 "EXPRESSION", GlobalListener = 9 "GLOBAL_LISTENER", Group = 10 "GROUP",
         MappingRule = 11 "MAPPING_RULE", Message = 12 "MESSAGE", ProcessDefinition = 13 "PROCESS_DEFINITION",
         Resource = 14 "RESOURCE", Role = 15 "ROLE", System = 16 "SYSTEM", Tenant = 17 "TENANT", User = 18 "USER",
-        UserTask = 19 "USER_TASK",
+        UserTask = 19 "USER_TASK", Backup = 20 "BACKUP", Exporter = 21 "EXPORTER", Secret = 22 "SECRET",
     }
 }
 
@@ -43,7 +44,7 @@ named! {
         ReadProcessInstance = 33 "READ_PROCESS_INSTANCE", ReadTaskListener = 34 "READ_TASK_LISTENER",
         ReadUsageMetric = 35 "READ_USAGE_METRIC", ReadUserTask = 36 "READ_USER_TASK", Update = 37 "UPDATE",
         UpdateProcessInstance = 38 "UPDATE_PROCESS_INSTANCE", UpdateTaskListener = 39 "UPDATE_TASK_LISTENER",
-        UpdateUserTask = 40 "UPDATE_USER_TASK",
+        UpdateUserTask = 40 "UPDATE_USER_TASK", Pause = 41 "PAUSE", Restore = 42 "RESTORE", Reveal = 43 "REVEAL",
     }
 }
 
@@ -62,6 +63,14 @@ impl PermissionType {
 }
 
 impl ResourceType {
+    /// The first version of the engine whose default roles have permissions for it.
+    pub const fn since_version(self) -> u16 {
+        match self {
+            Self::Backup | Self::Exporter | Self::Secret => OPERATORS_VERSION,
+            _ => 0,
+        }
+    }
+
     /// The permissions of a type of resource.
     pub const fn permissions(self) -> &'static [PermissionType] {
         use PermissionType as P;
@@ -87,6 +96,7 @@ impl ResourceType {
                 P::Read,
                 P::Update,
             ],
+            Self::Backup => &[P::Create, P::Delete, P::Read, P::Restore],
             Self::Component => &[P::Access],
             Self::DecisionDefinition => &[
                 P::CreateDecisionInstance,
@@ -95,6 +105,7 @@ impl ResourceType {
                 P::ReadDecisionInstance,
             ],
             Self::Document => &[P::Create, P::Delete, P::Read],
+            Self::Exporter => &[P::Pause],
             Self::Expression => &[P::Evaluate],
             Self::GlobalListener => {
                 &[P::CreateTaskListener, P::DeleteTaskListener, P::ReadTaskListener, P::UpdateTaskListener]
@@ -116,6 +127,7 @@ impl ResourceType {
             Self::Resource => {
                 &[P::Create, P::DeleteDrd, P::DeleteForm, P::DeleteProcess, P::DeleteResource, P::Read]
             }
+            Self::Secret => &[P::Read, P::Reveal],
             Self::System => &[P::Read, P::ReadJobMetric, P::ReadUsageMetric, P::Update],
             Self::UserTask => &[P::Claim, P::Complete, P::Read, P::Update],
         }
@@ -144,5 +156,6 @@ mod tests {
         assert!(PermissionType::ReadUserTask.is_for_reading());
         assert!(!PermissionType::Update.is_for_reading());
         assert!(!PermissionType::CreateTaskListener.is_for_reading());
+        assert!(!PermissionType::Reveal.is_for_reading());
     }
 }

@@ -27,7 +27,7 @@ impl CommandContext<'_> {
     fn create_default_role(&mut self, role: &DefaultRole, default_tenant: &Name) -> Result<(), Failure> {
         let id = Name::from(role.id);
         self.create_circle(CircleKind::Role, &circle(&id, role.name))?;
-        for authorization in role.authorizations() {
+        for authorization in role.authorizations(self.version) {
             let key = self.next_key();
             self.store_authorization(key, Intent::Created, authorization);
         }

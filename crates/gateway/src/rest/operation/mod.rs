@@ -3,6 +3,7 @@
 
 mod activate_ad_hoc_sub_process_activities;
 mod activate_jobs;
+mod administration;
 mod assign_user_task;
 mod batch_operation;
 mod broadcast_signal;
@@ -40,6 +41,7 @@ mod get_decision_requirements;
 mod get_decision_requirements_xml;
 mod get_document;
 mod get_element_instance;
+mod get_form_by_key;
 mod get_global_cluster_variable;
 mod get_global_job_statistics;
 mod get_global_task_listener;
@@ -60,8 +62,6 @@ mod get_process_instance_call_hierarchy;
 mod get_process_instance_statistics;
 mod get_process_instance_statistics_by_definition;
 mod get_process_instance_statistics_by_error;
-mod get_resource;
-mod get_resource_content;
 mod get_start_process_form;
 mod get_status;
 mod get_system_configuration;
@@ -84,11 +84,14 @@ mod reset_clock;
 mod resolve_incident;
 mod resolve_incidents_batch_operation;
 mod resolve_process_instance_incidents;
+mod resource;
 mod resume_batch_operation;
 mod search_batch_operation_items;
 mod search_batch_operations;
 mod search_cluster_variables;
 mod search_global_task_listeners;
+mod search_process_definition_variable_names;
+mod search_resources;
 mod search_user_task_effective_variables;
 mod search_user_task_variables;
 mod suspend_batch_operation;
@@ -195,6 +198,7 @@ served! {
     GetDecisionRequirementsXML in get_decision_requirements_xml,
     GetDocument in get_document,
     GetElementInstance in get_element_instance,
+    GetFormByKey in get_form_by_key,
     GetGlobalClusterVariable in get_global_cluster_variable,
     GetGlobalJobStatistics in get_global_job_statistics,
     GetGlobalTaskListener in get_global_task_listener,
@@ -215,8 +219,6 @@ served! {
     GetProcessInstanceStatistics in get_process_instance_statistics,
     GetProcessInstanceStatisticsByDefinition in get_process_instance_statistics_by_definition,
     GetProcessInstanceStatisticsByError in get_process_instance_statistics_by_error,
-    GetResource in get_resource,
-    GetResourceContent in get_resource_content,
     GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
     GetSystemConfiguration in get_system_configuration,
@@ -241,6 +243,8 @@ served! {
     SearchBatchOperations in search_batch_operations,
     SearchClusterVariables in search_cluster_variables,
     SearchGlobalTaskListeners in search_global_task_listeners,
+    SearchProcessDefinitionVariableNames in search_process_definition_variable_names,
+    SearchResources in search_resources,
     SearchUserTaskEffectiveVariables in search_user_task_effective_variables,
     SearchUserTaskVariables in search_user_task_variables,
     SuspendBatchOperation in suspend_batch_operation,
@@ -263,6 +267,8 @@ served! {
     AssignRoleToUser in identity::member::add[CircleKind::Role, EntityType::User],
     AssignUserToGroup in identity::member::add[CircleKind::Group, EntityType::User],
     AssignUserToTenant in identity::member::add[CircleKind::Tenant, EntityType::User],
+    ChangeClusterMode in administration::cluster::change_mode,
+    ChangeClusterModeAsClusterAdmin in administration::cluster::change_mode,
     CreateAdminUser in identity::user::create_administrator,
     CreateAuthorization in identity::authorization::create,
     CreateGroup in identity::circle::create[CircleKind::Group],
@@ -281,11 +287,24 @@ served! {
     DeleteTenant in identity::circle::delete[CircleKind::Tenant],
     DeleteUser in identity::user::delete,
     GetAuthorization in identity::authorization::get,
+    GetClusterExportingStatus in administration::exporting::status,
+    GetClusterStatus in administration::cluster::status,
+    GetClusterTopology in administration::cluster::topology,
+    GetExportingStatus in administration::exporting::status,
     GetGroup in identity::circle::get[CircleKind::Group],
     GetMappingRule in identity::mapping_rule::get,
+    GetResource in resource::get,
+    GetResourceContent in resource::get_content,
+    GetResourceContentBinary in resource::get_bytes,
     GetRole in identity::circle::get[CircleKind::Role],
     GetTenant in identity::circle::get[CircleKind::Tenant],
     GetUser in identity::user::get,
+    ListSecrets in administration::secrets::list,
+    PauseClusterExporting in administration::exporting::pause,
+    PauseExporting in administration::exporting::pause,
+    ResolveSecrets in administration::secrets::resolve,
+    ResumeClusterExporting in administration::exporting::resume,
+    ResumeExporting in administration::exporting::resume,
     SearchAuthorizations in identity::authorization::search,
     SearchClientsForGroup in identity::member::search[CircleKind::Group, EntityType::Client],
     SearchClientsForRole in identity::member::search[CircleKind::Role, EntityType::Client],
@@ -297,6 +316,7 @@ served! {
     SearchMappingRulesForGroup in identity::member::search[CircleKind::Group, EntityType::MappingRule],
     SearchMappingRulesForRole in identity::member::search[CircleKind::Role, EntityType::MappingRule],
     SearchMappingRulesForTenant in identity::member::search[CircleKind::Tenant, EntityType::MappingRule],
+    SearchOwnAuthorizations in identity::authorization::search_own,
     SearchRoles in identity::circle::search[CircleKind::Role],
     SearchRolesForGroup in identity::circle::search_of[EntityType::Group, CircleKind::Role],
     SearchRolesForTenant in identity::member::search[CircleKind::Tenant, EntityType::Role],
