@@ -5,6 +5,7 @@ use broker::{
     WriteLimitOptions,
 };
 use documents::Stores;
+use gateway::management::Slot;
 use export::{NdjsonOptions, StreamOptions};
 use protocol::IdempotencySettings;
 use traces::Traces;
@@ -42,6 +43,7 @@ pub(super) fn rest(
     StartState { connections, limits, traces, .. }: StartState,
     documents: Stores,
     storage: Option<gateway::rest::Storage>,
+    operations: Slot,
     entrance: Entrance,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
 ) -> gateway::rest::Options {
@@ -59,6 +61,8 @@ pub(super) fn rest(
         documents,
         tenancy: tenancy(config),
         storage,
+        operations,
+        secrets: secrets(config),
         access,
         hosts,
         connections,
@@ -66,6 +70,15 @@ pub(super) fn rest(
         hasher,
         traces,
     }
+}
+
+/// Secrets of files and of the environment.
+fn secrets(config: &Config) -> gateway::Secrets {
+    let config::SecretsSection { directory, environment_prefix } = &config.secrets;
+    let is_text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    gateway::Secrets::new(directory.clone(), &environment_prefix.0, std::env::vars_os().filter_map(is_text))
 }
 
 /// Traces, if there are any.

@@ -44,7 +44,7 @@ pub fn operations() -> Vec<Operation> {
             }
         })
         .collect();
-    assert_eq!(operations.len(), 183);
+    assert_eq!(operations.len(), 200);
     operations
 }
 
@@ -135,6 +135,10 @@ impl Operation {
         });
         let mut path = filled.collect::<Vec<_>>().join("/");
         for (at, name) in self.query.iter().enumerate() {
+            if name == "mode" {
+                path += "?mode=PROCESSING";
+                continue;
+            }
             let time = if name == "to" || name.starts_with("end") { "2099" } else { "2020" };
             path += &format!("{}{name}={time}-01-01T00:00:00Z", if at == 0 { '?' } else { '&' });
         }
@@ -184,6 +188,8 @@ impl Operation {
             "createGlobalTaskListener" | "updateGlobalTaskListener" => {
                 json!({"type": "t", "eventTypes": ["all"]})
             }
+            // One of the variables that tests have.
+            "resolveSecrets" => json!({"references": ["DIR"]}),
             "broadcastSignal" => json!({"signalName": "go"}),
             "evaluateExpression" => json!({"expression": "=1"}),
             "updateUserTask" => json!({"action": "look"}),

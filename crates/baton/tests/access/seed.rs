@@ -145,6 +145,7 @@ impl Maker<'_> {
             ("decisionRequirementsKey", key(of_kind("decisionRequirements"), "decisionRequirementsKey")),
             ("documentId", key(&document, "documentId")),
             ("elementInstanceKey", key(&ad_hoc, "elementInstanceKey")),
+            ("formKey", key(of_kind("form"), "formKey")),
             ("incidentKey", key(&incident, "incidentKey")),
             ("jobKey", key(&job, "jobKey")),
             ("jobType", "work".to_owned()),
