@@ -298,7 +298,7 @@ impl Node {
                 }
             }
             match std::fs::remove_dir(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&path)(error)),
+                Err(error) if !is_left(error.kind()) => Err(at(&path)(error)),
                 _ => Ok(()),
             }
         })
@@ -338,6 +338,11 @@ impl Node {
             Err(BackupError::File { path: PathBuf::new(), source: io::Error::other(error) })
         })
     }
+}
+
+/// The directory is gone already, or has files of others.
+fn is_left(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
 }
 
 /// Begins a data directory, which must have no state and no log, with the state of a backup. In a cluster each broker

@@ -647,6 +647,12 @@ sections! {
         enabled: bool = false;
     }
 
+    /// Backups of the state and of the embedded history.
+    "backup" backup: Backup {
+        /// Directory of the backups. In a cluster, one that all brokers share. Without it, there are none.
+        directory: Option<PathBuf> = None;
+    }
+
     /// Secrets that clients may ask for by name, whoever has the permissions READ and REVEAL for SECRET.
     "secrets" secrets: SecretsSection {
         /// Directory with a file for each secret, which is called as the secret is. Files are read with each request.

@@ -6,6 +6,7 @@
 
 mod access;
 mod background;
+mod backups;
 mod descriptors;
 mod exporters;
 mod flow_control;

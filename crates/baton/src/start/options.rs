@@ -5,8 +5,8 @@ use broker::{
     WriteLimitOptions,
 };
 use documents::Stores;
-use gateway::management::Slot;
 use export::{NdjsonOptions, StreamOptions};
+use gateway::management::Slot;
 use protocol::IdempotencySettings;
 use traces::Traces;
 
@@ -74,11 +74,15 @@ pub(super) fn rest(
 
 /// Secrets of files and of the environment.
 fn secrets(config: &Config) -> gateway::Secrets {
-    let config::SecretsSection { directory, environment_prefix } = &config.secrets;
+    let section = &config.secrets;
     let is_text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
-    gateway::Secrets::new(directory.clone(), &environment_prefix.0, std::env::vars_os().filter_map(is_text))
+    gateway::Secrets::new(
+        section.directory.clone(),
+        &section.environment_prefix.0,
+        std::env::vars_os().filter_map(is_text),
+    )
 }
 
 /// Traces, if there are any.
@@ -136,6 +140,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
     broker::Options {
         node_id: cluster.node_id,
+        backups: config.backup.directory.clone(),
         cluster_id: cluster.id.0.clone(),
         advertised_host: cluster.advertised_host.0.clone(),
         advertised_port: grpc_port,

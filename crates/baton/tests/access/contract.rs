@@ -44,7 +44,7 @@ pub fn operations() -> Vec<Operation> {
             }
         })
         .collect();
-    assert_eq!(operations.len(), 200);
+    assert_eq!(operations.len(), 225);
     operations
 }
 
@@ -112,6 +112,12 @@ impl Operation {
     /// Whether it only looks.
     pub fn looks(&self) -> bool {
         self.method == "GET" || self.is_search()
+    }
+
+    /// Whether it is about the server as a whole, and looks different from one time to the next.
+    pub fn is_for_operators(&self) -> bool {
+        ["/backups/", "/restore"].iter().any(|part| self.path.contains(part))
+            || self.path.contains("/exporting")
     }
 
     /// Whether it finds rows, or counts them.
@@ -190,6 +196,9 @@ impl Operation {
             }
             // One of the variables that tests have.
             "resolveSecrets" => json!({"references": ["DIR"]}),
+            "takeRuntimeBackup" | "takeHistoryBackup" => json!({"backupId": 1}),
+            "takeRuntimeBackupAsClusterAdmin" | "takeHistoryBackupAsClusterAdmin" => json!({"backupId": 2}),
+            "restore" | "restoreAsClusterAdmin" => json!({"backupIds": [1]}),
             "broadcastSignal" => json!({"signalName": "go"}),
             "evaluateExpression" => json!({"expression": "=1"}),
             "updateUserTask" => json!({"action": "look"}),

@@ -203,6 +203,35 @@ fn table() -> Vec<Row> {
                 "searchResources",
             ],
         ),
+        row(
+            R::Backup,
+            P::Create,
+            &[
+                "takeRuntimeBackup",
+                "takeRuntimeBackupAsClusterAdmin",
+                "syncRuntimeBackupState",
+                "syncRuntimeBackupStateAsClusterAdmin",
+                "takeHistoryBackup",
+                "takeHistoryBackupAsClusterAdmin",
+            ],
+        ),
+        row(
+            R::Backup,
+            P::Read,
+            &[
+                "listRuntimeBackups",
+                "listRuntimeBackupsAsClusterAdmin",
+                "getRuntimeBackup",
+                "getRuntimeBackupAsClusterAdmin",
+                "getRuntimeBackupState",
+                "getRuntimeBackupStateAsClusterAdmin",
+                "listHistoryBackups",
+                "listHistoryBackupsAsClusterAdmin",
+                "getHistoryBackup",
+                "getHistoryBackupAsClusterAdmin",
+            ],
+        ),
+        row(R::Backup, P::Restore, &["restore", "restoreAsClusterAdmin", "getRestoreStatus"]),
         row(R::Secret, P::Read, &["listSecrets"]),
         row(R::Secret, P::Reveal, &["resolveSecrets"]),
         row(
@@ -327,6 +356,18 @@ fn table() -> Vec<Row> {
         row(R::Authorization, P::Delete, &["deleteAuthorization"]),
         row(R::ClusterVariable, P::Delete, &["deleteGlobalClusterVariable", "deleteTenantClusterVariable"]),
         row(R::Document, P::Delete, &["deleteDocument"]),
+        row(
+            R::Backup,
+            P::Delete,
+            &[
+                "deleteRuntimeBackupState",
+                "deleteRuntimeBackupStateAsClusterAdmin",
+                "deleteRuntimeBackup",
+                "deleteRuntimeBackupAsClusterAdmin backupId=otherBackup",
+                "deleteHistoryBackup",
+                "deleteHistoryBackupAsClusterAdmin backupId=otherBackup",
+            ],
+        ),
         row(R::Group, P::Delete, &["deleteGroup"]),
         row(R::Role, P::Delete, &["deleteRole"]),
         row(R::Tenant, P::Delete, &["deleteTenant tenantId=made"]),
@@ -497,12 +538,15 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
         "getJobErrorStatistics" => answer.status == 200,
         // A principal with the permission gets the other reasons: the entity exists already, has ended or is not
         // activated, and whom an authorization names that is not there.
-        "suspendBatchOperation"
+        // A cluster that runs is not restored.
+        "restore"
+        | "restoreAsClusterAdmin"
+        | "suspendBatchOperation"
         | "createGlobalClusterVariable"
         | "createTenantClusterVariable"
         | "updateMappingRule"
         | "failJob" => answer.status == 409,
-        "createAuthorization" | "updateAuthorization" => answer.status == 404,
+        "createAuthorization" | "updateAuthorization" | "getRestoreStatus" => answer.status == 404,
         _ => (200..300).contains(&answer.status) && is_empty(answer) != Some(true),
     }
 }
@@ -510,13 +554,21 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_permission_is_needed_and_enough() {
     let users = file(USERS);
-    let settings = with_users(users.path(), &["security.authorizations=true", "clock.controlled=true", "secrets.environment_prefix=CARGO_MANIFEST_"]);
+    let backups = tempfile::tempdir().unwrap();
+    let more = [
+        "security.authorizations=true",
+        "clock.controlled=true",
+        "secrets.environment_prefix=CARGO_MANIFEST_",
+        &format!("backup.directory={}", backups.path().display()),
+    ];
+    let settings = with_users(users.path(), &more);
     let server = Server::start(&settings);
     let (root, ann, eve) = (Who::new("root"), Who::new("ann"), Who::new("eve"));
     let maker = Maker { server: &server, credentials: &root.credentials, tenant: None };
     let mut values = maker.run().await;
     values.extend(maker.settle().await);
     values.insert("made", "made-by-somebody".to_owned());
+    values.insert("otherBackup", "2".to_owned());
     let operations = operations().into_iter().map(|operation| (operation.id.clone(), operation)).collect();
     let root = Who::new("root");
     let mut world = World { server: &server, root, operations, values };

@@ -18,12 +18,12 @@ use super::{Gateway, Options, block_on, gateway_with, request, text};
 use crate::management::{OperationError, Slot};
 use crate::{AccessOptions, Secrets};
 
-fn gateway_to(operations: &Arc<FakeOperations>) -> Gateway {
+pub(super) fn gateway_to(operations: &Arc<FakeOperations>) -> Gateway {
     gateway_with(&Arc::default(), Options { operations: operations.slot(), ..Options::default() })
 }
 
 /// Sends a request that must succeed as the contract has it; the answer.
-fn succeed(gateway: &Gateway, operation: Operation, path: &str, body: &str) -> Value {
+pub(super) fn succeed(gateway: &Gateway, operation: Operation, path: &str, body: &str) -> Value {
     let spec = operation.spec();
     let sent = request(spec.method, path, body.to_owned());
     let (status, answer) = block_on(async { text(gateway.answer(sent).await).await });
@@ -31,7 +31,7 @@ fn succeed(gateway: &Gateway, operation: Operation, path: &str, body: &str) -> V
     if answer.is_empty() { Value::Null } else { serde_json::from_str(&answer).unwrap() }
 }
 
-fn refused(gateway: &Gateway, method: &str, path: &str, body: &str) -> (u16, String) {
+pub(super) fn refused(gateway: &Gateway, method: &str, path: &str, body: &str) -> (u16, String) {
     let sent = request(method, path, body.to_owned());
     let (status, answer) = block_on(async { text(gateway.answer(sent).await).await });
     (status, super::contract::problem(status, &answer))
@@ -202,6 +202,8 @@ async fn ask_as_ann(gateway: &Gateway, method: &str, path: &str, body: &str) -> 
 fn operators_have_permissions_of_their_own() {
     let exporting: &[(R, P)] = &[(R::Exporter, P::Pause)];
     let mode: &[(R, P)] = &[(R::System, P::Update), (R::Backup, P::Restore)];
+    let (create, read, delete): (&[_], &[_], &[_]) =
+        (&[(R::Backup, P::Create)], &[(R::Backup, P::Read)], &[(R::Backup, P::Delete)]);
     for (operation, permissions) in [
         (Operation::GetExportingStatus, exporting),
         (Operation::PauseExporting, exporting),
@@ -211,12 +213,41 @@ fn operators_have_permissions_of_their_own() {
         (Operation::ResumeClusterExporting, exporting),
         (Operation::ChangeClusterMode, mode),
         (Operation::ChangeClusterModeAsClusterAdmin, mode),
+        (Operation::TakeRuntimeBackup, create),
+        (Operation::TakeRuntimeBackupAsClusterAdmin, create),
+        (Operation::SyncRuntimeBackupState, create),
+        (Operation::SyncRuntimeBackupStateAsClusterAdmin, create),
+        (Operation::ListRuntimeBackups, read),
+        (Operation::ListRuntimeBackupsAsClusterAdmin, read),
+        (Operation::GetRuntimeBackup, read),
+        (Operation::GetRuntimeBackupAsClusterAdmin, read),
+        (Operation::GetRuntimeBackupState, read),
+        (Operation::GetRuntimeBackupStateAsClusterAdmin, read),
+        (Operation::DeleteRuntimeBackup, delete),
+        (Operation::DeleteRuntimeBackupAsClusterAdmin, delete),
+        (Operation::DeleteRuntimeBackupState, delete),
+        (Operation::DeleteRuntimeBackupStateAsClusterAdmin, delete),
+        (Operation::TakeHistoryBackup, create),
+        (Operation::TakeHistoryBackupAsClusterAdmin, create),
+        (Operation::ListHistoryBackups, read),
+        (Operation::ListHistoryBackupsAsClusterAdmin, read),
+        (Operation::GetHistoryBackup, read),
+        (Operation::GetHistoryBackupAsClusterAdmin, read),
+        (Operation::DeleteHistoryBackup, delete),
+        (Operation::DeleteHistoryBackupAsClusterAdmin, delete),
     ] {
         let spec = operation.spec();
+        let body = if operation == Operation::TakeHistoryBackup
+            || operation == Operation::TakeHistoryBackupAsClusterAdmin
+        {
+            r#"{"backupId":2}"#
+        } else {
+            ""
+        };
         let (resource, permission) = permissions[0];
         let detail = format!("Unauthorized to perform operation '{permission}' on resource '{resource}'");
         block_on(async {
-            let operations = Arc::new(FakeOperations::default());
+            let operations = Arc::new(FakeOperations::with_backups());
             let others = R::ALL.iter().flat_map(|resource| {
                 resource.permissions().iter().map(|permission| (*resource, *permission))
             });
@@ -225,12 +256,13 @@ fn operators_have_permissions_of_their_own() {
                 .map(|(resource, permission)| (resource, permission, "*"))
                 .collect();
             let gateway = gateway_of_ann(&others, &operations).await;
-            let (status, answer) = ask_as_ann(&gateway, spec.method, &path_of(spec), "").await;
+            let (status, answer) = ask_as_ann(&gateway, spec.method, &path_of(spec), body).await;
             assert_eq!((status, super::contract::problem(403, &answer)), (403, detail), "{}", spec.id);
             assert_eq!(operations.told.lock().len(), 0);
             for (resource, permission) in permissions {
+                let operations = Arc::new(FakeOperations::with_backups());
                 let gateway = gateway_of_ann(&[(*resource, *permission, "*")], &operations).await;
-                let (status, answer) = ask_as_ann(&gateway, spec.method, &path_of(spec), "").await;
+                let (status, answer) = ask_as_ann(&gateway, spec.method, &path_of(spec), body).await;
                 check_response(spec, status, &answer);
             }
         });

@@ -37,7 +37,7 @@ fn answered_by(operation: Operation) -> &'static str {
         return if operation == Operation::CreateDeployment { "command" } else { "gateway" };
     }
     let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
-    let operations = Arc::new(FakeOperations::default());
+    let operations = Arc::new(FakeOperations::with_backups());
     let options =
         Options { storage: Some(storage.storage()), operations: operations.slot(), ..Options::default() };
     let gateway = gateway_with(&broker, options);

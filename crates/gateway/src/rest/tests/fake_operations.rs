@@ -10,8 +10,8 @@ use protocol::{Clock, Key, PartitionId};
 use serde_json::Value;
 
 use crate::management::{
-    BannedInstance, ClusterStatus, Component, ExporterStatus, OperationError, Operations, ParkedRecord,
-    PartitionStatus, Replayed, Slot, StateComparison,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ExporterStatus, HistoryBackupStatus,
+    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, Slot, StateComparison,
 };
 
 type Done<'a, T> = BoxFuture<'a, Result<T, OperationError>>;
@@ -24,6 +24,9 @@ pub(super) struct FakeOperations {
     pub(super) asked: AtomicUsize,
     /// How everything is refused, if it is.
     pub(super) refusal: Option<OperationError>,
+    pub(super) backups: Mutex<Vec<BackupStatus>>,
+    pub(super) histories: Mutex<Vec<HistoryBackupStatus>>,
+    pub(super) forgotten: Mutex<u64>,
     pub(super) exporter_phase: Mutex<Option<&'static str>>,
     pub(super) processing_phase: Mutex<Option<&'static str>>,
 }
@@ -34,6 +37,15 @@ impl FakeOperations {
         let slot = Slot::default();
         slot.set(Arc::<Self>::clone(self));
         slot
+    }
+
+    /// One that has a backup of each kind.
+    pub(super) fn with_backups() -> Self {
+        let fake = Self::default();
+        drop(fake.take_backup(Some(1)));
+        drop(fake.take_history_backup(1));
+        fake.asked.store(0, Ordering::SeqCst);
+        fake
     }
 
     fn tell(&self, what: &'static str) -> Done<'_, ()> {
@@ -151,5 +163,88 @@ impl Operations for FakeOperations {
 
     fn set_clock(&self, _: Clock) -> Done<'_, ()> {
         elsewhere()
+    }
+
+    fn take_backup(&self, id: Option<u64>) -> Done<'_, u64> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        if let Some(refusal) = self.refusal.clone() {
+            return ready(Err(refusal)).boxed();
+        }
+        let mut backups = self.backups.lock();
+        let latest = backups.last().map_or(0, |backup| backup.id);
+        let id = id.unwrap_or(latest + 1);
+        if id <= latest {
+            return ready(Err(OperationError::Conflict(format!("not above {latest}")))).boxed();
+        }
+        backups.push(BackupStatus {
+            id,
+            state: if id == 13 { "FAILED" } else { "COMPLETED" },
+            failure_reason: (id == 13).then(|| "no room".to_owned()),
+            created_at_ms: 1_000,
+            last_updated_at_ms: 2_000,
+            broker_id: 2,
+            broker_version: "1.2.3".to_owned(),
+            checkpoint_position: 40 + id,
+            snapshot_id: (id != 13).then_some(9),
+        });
+        ready(Ok(id)).boxed()
+    }
+
+    fn backups(&self) -> Done<'_, Vec<BackupStatus>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        ready(self.refusal.clone().map_or_else(|| Ok(self.backups.lock().clone()), Err)).boxed()
+    }
+
+    fn delete_backup(&self, id: u64) -> Done<'_, ()> {
+        self.backups.lock().retain(|backup| backup.id != id);
+        self.tell("delete a backup")
+    }
+
+    fn held_backups(&self) -> Done<'_, Vec<BackupStatus>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        if let Some(refusal) = self.refusal.clone() {
+            return ready(Err(refusal)).boxed();
+        }
+        let mut held = self.backups.lock().clone();
+        held.retain(|backup| backup.state == "COMPLETED" && backup.id > *self.forgotten.lock());
+        ready(Ok(held)).boxed()
+    }
+
+    fn forget_backups(&self, forget: bool) -> Done<'_, ()> {
+        *self.forgotten.lock() = if forget { u64::MAX } else { 0 };
+        self.tell("forget backups")
+    }
+
+    fn take_history_backup(&self, id: u64) -> Done<'_, Vec<String>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        if let Some(refusal) = self.refusal.clone() {
+            return ready(Err(refusal)).boxed();
+        }
+        let mut histories = self.histories.lock();
+        if histories.iter().any(|backup| backup.id == id) {
+            return ready(Err(OperationError::Conflict("it is there".to_owned()))).boxed();
+        }
+        histories.push(HistoryBackupStatus {
+            id,
+            state: "COMPLETED",
+            failure_reason: None,
+            started_at_ms: Some(3_000),
+            snapshot_name: "history.sqlite".to_owned(),
+        });
+        ready(Ok(vec!["history.sqlite".to_owned()])).boxed()
+    }
+
+    fn history_backups(&self) -> Done<'_, Vec<HistoryBackupStatus>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        ready(self.refusal.clone().map_or_else(|| Ok(self.histories.lock().clone()), Err)).boxed()
+    }
+
+    fn delete_history_backup(&self, id: u64) -> Done<'_, ()> {
+        let before = self.histories.lock().len();
+        self.histories.lock().retain(|backup| backup.id != id);
+        if self.histories.lock().len() == before && self.refusal.is_none() {
+            return ready(Err(OperationError::NotFound(format!("there is no backup {id}")))).boxed();
+        }
+        self.tell("delete a history backup")
     }
 }

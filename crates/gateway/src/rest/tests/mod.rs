@@ -3,6 +3,7 @@
 mod access;
 mod administration;
 mod attacks;
+mod backups;
 mod batch_operations;
 mod contract;
 mod documented;
@@ -45,7 +46,7 @@ fn gateway(broker: &Arc<FakeBroker>) -> Gateway {
 
 /// Options of a gateway whose broker runs.
 fn running() -> Options {
-    Options { operations: Arc::<FakeOperations>::default().slot(), ..Options::default() }
+    Options { operations: Arc::new(FakeOperations::with_backups()).slot(), ..Options::default() }
 }
 
 fn gateway_with(broker: &Arc<FakeBroker>, options: Options) -> Gateway {

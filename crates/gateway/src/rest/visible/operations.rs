@@ -26,6 +26,31 @@ fn need(operation: Operation) -> &'static [(R, P)] {
         | Operation::PauseClusterExporting
         | Operation::ResumeExporting
         | Operation::ResumeClusterExporting => &[(R::Exporter, P::Pause)],
+        Operation::TakeRuntimeBackup
+        | Operation::TakeRuntimeBackupAsClusterAdmin
+        | Operation::SyncRuntimeBackupState
+        | Operation::SyncRuntimeBackupStateAsClusterAdmin
+        | Operation::TakeHistoryBackup
+        | Operation::TakeHistoryBackupAsClusterAdmin => &[(R::Backup, P::Create)],
+        Operation::ListRuntimeBackups
+        | Operation::ListRuntimeBackupsAsClusterAdmin
+        | Operation::GetRuntimeBackup
+        | Operation::GetRuntimeBackupAsClusterAdmin
+        | Operation::GetRuntimeBackupState
+        | Operation::GetRuntimeBackupStateAsClusterAdmin
+        | Operation::ListHistoryBackups
+        | Operation::ListHistoryBackupsAsClusterAdmin
+        | Operation::GetHistoryBackup
+        | Operation::GetHistoryBackupAsClusterAdmin => &[(R::Backup, P::Read)],
+        Operation::DeleteRuntimeBackup
+        | Operation::DeleteRuntimeBackupAsClusterAdmin
+        | Operation::DeleteRuntimeBackupState
+        | Operation::DeleteRuntimeBackupStateAsClusterAdmin
+        | Operation::DeleteHistoryBackup
+        | Operation::DeleteHistoryBackupAsClusterAdmin => &[(R::Backup, P::Delete)],
+        Operation::Restore | Operation::RestoreAsClusterAdmin | Operation::GetRestoreStatus => {
+            &[(R::Backup, P::Restore)]
+        }
         Operation::ChangeClusterMode | Operation::ChangeClusterModeAsClusterAdmin => {
             &[(R::System, P::Update), (R::Backup, P::Restore)]
         }

@@ -4,13 +4,17 @@
 //! Each operation stands at two paths: below `/v2` for a physical tenant, below `/cluster/v2` for all of them. There is
 //! one, so both do the same.
 
+pub(super) mod backups;
 pub(super) mod cluster;
 pub(super) mod exporting;
+pub(super) mod history_backups;
+pub(super) mod restore;
 pub(super) mod secrets;
 
 use std::sync::Arc;
 
 use http::StatusCode;
+use protocol::RejectionType;
 
 use super::Call;
 use crate::management::{OperationError, Operations};
@@ -49,6 +53,12 @@ impl From<OperationError> for Failure {
         match error {
             OperationError::Invalid(_) => Self::invalid(detail),
             OperationError::NotFound(_) => Self::not_found(detail),
+            OperationError::Conflict(_) => {
+                Self::new(StatusCode::CONFLICT, RejectionType::InvalidState.as_str(), detail)
+            }
+            OperationError::Unavailable(_) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+            }
             OperationError::Failed(_) => Self::internal(detail),
         }
     }
