@@ -7,7 +7,7 @@ use std::{env, fs, path::Path};
 use serde_json::{Map, Value};
 
 /// Patterns of the contract and the matchers for them in `src/rest/contract/pattern.rs`, in the order there.
-const PATTERNS: [(&str, &str); 8] = [
+const PATTERNS: [(&str, &str); 9] = [
     ("^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=)?$", "Base64"),
     (r"^[\p{L}_][\p{L}\p{N}_\-\.]*$", "Identifier"),
     ("^(<default>|[A-Za-z0-9_@.+-]+)$", "TenantId"),
@@ -16,6 +16,7 @@ const PATTERNS: [(&str, &str); 8] = [
     ("^[0-9]+-[0-9]+$", "KeyPair"),
     ("^[A-Za-z0-9_@.+-]+$", "EntityId"),
     ("^[A-Za-z0-9_~@.+-]+$", "MemberId"),
+    (r"^\d*\*$", "NumberPrefix"),
 ];
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// An object's properties are counted in a 64-bit mask.

@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Partition(Partition),
     /// Copy the embedded history to another file, while a server runs on its data directory or not.
     History(History),
+    /// Begin a new data directory with a backup, while no server runs on it.
+    Restore(Restore),
     /// Put load on a server and measure it.
     Bench(Box<Bench>),
     /// Start a server, run orders through it over gRPC and over REST, and compare.
@@ -199,6 +201,19 @@ pub(crate) enum HistoryAction {
         #[arg(long, value_name = "FILE")]
         path: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// Number of the backup.
+    #[arg(value_name = "ID")]
+    pub(crate) backup_id: u64,
+    /// Directory of the backups (backup.directory).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) backups: PathBuf,
+    /// Directory to begin, without state and log.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data_dir: PathBuf,
 }
 
 #[derive(Debug, Args)]

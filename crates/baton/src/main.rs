@@ -47,6 +47,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Retry(arguments) => block_on(command::act::retry(&arguments)),
         Command::Banned(arguments) => block_on(command::banned::run(&arguments)),
         Command::History(arguments) => command::history::run(&arguments),
+        Command::Restore(arguments) => command::restore::run(&arguments),
         Command::Partition(arguments) => block_on(command::partition::run(&arguments)),
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
         Command::Bench(arguments) => block_on(command::bench::run(&arguments)),

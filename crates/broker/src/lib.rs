@@ -9,6 +9,7 @@
 mod admission;
 mod answers;
 mod apply_watch;
+mod backups;
 mod bootstrap;
 mod clock;
 mod cluster;
@@ -59,6 +60,7 @@ mod transfer;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};
+pub use backups::{BackupError, BackupState, BackupsHeld, RuntimeBackup, restore};
 pub use bootstrap::BootstrapError;
 pub use clock::WallClock;
 pub use cluster::Replica;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answers::{PendingRequest, stopping};
 use crate::apply_watch::SlowBatch;
+use crate::backups::BackupDirectory;
 use crate::cluster::Replica;
 use crate::disk::Disk;
 use crate::expression::Evaluations;
@@ -88,6 +89,7 @@ pub struct Node {
     evaluations: Evaluations,
     reads: Reads,
     former_exporters: Mutex<Vec<String>>,
+    pub(crate) backups: Arc<BackupDirectory>,
 }
 
 impl Node {

@@ -65,6 +65,8 @@ pub struct Options {
     /// Bytes of log that are kept at most for other brokers of the cluster that lack them.
     pub log_kept_bytes: u64,
     pub export: export::Options,
+    /// Directory of backups, if there is one.
+    pub backups: Option<PathBuf>,
     /// The embedded store of a cluster, which some brokers have copies of.
     pub store: Option<Arc<StoreQueries>>,
     /// Connections to the other brokers of a cluster.
@@ -105,6 +107,7 @@ impl Options {
             log: replication::LogOptions::default(),
             log_kept_bytes: replication::GroupOptions::default().log_kept_bytes_max,
             export: export::Options::default(),
+            backups: None,
             store: None,
             peers: PeerOptions::default(),
             apply_watch: ApplyWatch::new(APPLY_LIMIT),

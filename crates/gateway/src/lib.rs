@@ -9,9 +9,11 @@ mod idempotency;
 pub mod management;
 mod position;
 pub mod rest;
+mod secrets;
 mod tenancy;
 
 pub use access::{Access, AccessOptions, EngineUsers};
 pub use connection::{ConnectionSettings, Connections};
 pub use hosts::Hosts;
+pub use secrets::Secrets;
 pub use tenancy::Tenancy;

@@ -87,6 +87,11 @@ pub enum Query {
         /// Whether its content is wanted, too.
         with_content: bool,
     },
+    /// Resources that are neither models nor forms.
+    Resources {
+        /// How many at the most.
+        limit: usize,
+    },
     /// A variable of the cluster or of a tenant.
     ClusterVariable {
         /// The tenant; `None`: that of all.
@@ -235,6 +240,12 @@ pub enum QueryReply {
     StartForm(Option<FileView>),
     /// See [`Query::Resource`].
     Resource(FileView),
+    /// See [`Query::Resources`]: in the order of their keys, without their content.
+    Resources {
+        resources: Vec<FileView>,
+        /// Whether there are more than the limit.
+        has_more: bool,
+    },
     /// See [`Query::ClusterVariable`].
     ClusterVariable(ClusterVariableView),
     /// See [`Query::ClusterVariables`]: those of all first, then tenant by tenant, by their names.

@@ -191,6 +191,21 @@ impl Store {
         build(path, |storage| Self::restore_into(storage, snapshot, options))
     }
 
+    /// The same without the log behind it: the first entry of a new log is applied to it. Returns the index that the
+    /// snapshot was as of.
+    pub fn restore_without_log(
+        path: &Path,
+        snapshot: impl Read,
+        options: Options,
+    ) -> Result<u64, StateError> {
+        build(path, |storage| {
+            let index = Self::restore_into(Arc::clone(&storage), snapshot, options.clone())?;
+            let store = Self::with_backend(storage, options)?;
+            guarded(|| set_applied(&store, 0)).map_err(|failure| failure.of_stream("(storage)", "write"))?;
+            Ok(index)
+        })
+    }
+
     /// Fills an empty storage from a snapshot and returns the snapshot's log index. After an error the storage is of
     /// no use.
     pub fn restore_into(
@@ -256,6 +271,13 @@ impl Replacement {
     pub fn put(self) -> Result<(), StateError> {
         self.unfinished.rename()
     }
+}
+
+fn set_applied(store: &Store, index: u64) -> Result<(), Failure> {
+    let transaction = store.opening().begin_write()?;
+    write_applied(&transaction, index)?;
+    transaction.commit().map_err(redb::Error::from)?;
+    Ok(())
 }
 
 fn read_all(store: &Store, input: impl Read) -> Result<u64, Failure> {

@@ -14,6 +14,7 @@ pub(crate) mod kind;
 mod kind_names;
 pub(crate) mod partition;
 pub(crate) mod profile_picture;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod show;

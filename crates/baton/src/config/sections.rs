@@ -647,6 +647,21 @@ sections! {
         enabled: bool = false;
     }
 
+    /// Backups of the state and of the embedded history.
+    "backup" backup: Backup {
+        /// Directory of the backups. In a cluster, one that all brokers share. Without it, there are none.
+        directory: Option<PathBuf> = None;
+    }
+
+    /// Secrets that clients may ask for by name, whoever has the permissions READ and REVEAL for SECRET.
+    "secrets" secrets: SecretsSection {
+        /// Directory with a file for each secret, which is called as the secret is. Files are read with each request.
+        directory: Option<PathBuf> = None;
+        /// Beginning of the names of environment variables that are secrets; what follows it is the name of the
+        /// secret. Variables are read at the start. Empty: none are.
+        environment_prefix: Text = Text(String::new());
+    }
+
     /// The clock that timers run by.
     "clock" clock: Clock {
         /// Whether clients may pin and move the clock. For tests only.

@@ -6,6 +6,7 @@
 
 mod access;
 mod background;
+mod backups;
 mod descriptors;
 mod exporters;
 mod flow_control;
@@ -173,7 +174,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let gateways = start_gateways(
         ports.rest,
         ports.grpc,
-        options::rest(config, shared.clone(), documents, storage, entrance, tls_of_rest),
+        options::rest(config, shared.clone(), documents, storage, slot.clone(), entrance, tls_of_rest),
         options::grpc(config, shared, tls_of_grpc, tells_positions),
         broker,
         &gateways_stop,

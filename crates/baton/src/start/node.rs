@@ -9,8 +9,9 @@ use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
-    BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
-    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot, StateComparison,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus,
+    HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
+    ReplicaState, ReplicaStatus, Slot, StateComparison,
 };
 use parking_lot::Mutex;
 use protocol::{
@@ -20,7 +21,8 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::storage::Feed;
+use super::backups::{self, HistoryBackups};
+use super::storage::{Feed, sqlite_options};
 use super::{access, exporters, flow_control, options};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -101,6 +103,7 @@ struct NodeLives {
     options: broker::Options,
     cluster_part: Option<ClusterPart>,
     slot: Slot,
+    history_backups: Arc<HistoryBackups>,
 }
 
 impl Lives for NodeLives {
@@ -111,7 +114,8 @@ impl Lives for NodeLives {
                 Some(part) => Box::pin(part.start(options)).await,
                 None => Box::pin(broker::Node::start(options)).await,
             }?;
-            self.slot.set(Arc::new(Node(Arc::clone(&node))));
+            let history_backups = Arc::clone(&self.history_backups);
+            self.slot.set(Arc::new(Node { broker: Arc::clone(&node), history_backups }));
             Ok(node)
         }
         .boxed()
@@ -141,7 +145,8 @@ pub(super) async fn start(
     options.export.others.extend(feed.exporter);
     options.export.unwanted_elsewhere = feed.unwanted_elsewhere;
     options.store = feed.queries;
-    let lives = NodeLives { options, cluster_part, slot: slot.clone() };
+    let history_backups = Arc::new(HistoryBackups::new(config, sqlite_options(config)));
+    let lives = NodeLives { options, cluster_part, slot: slot.clone(), history_backups };
     Box::pin(Supervisor::start(lives)).await.map_err(cannot_start)
 }
 
@@ -163,59 +168,64 @@ pub(super) fn sweeps(broker: &Arc<Supervisor>) -> impl Fn() -> bool + use<> {
 }
 
 /// A running broker, as the management port sees it.
-struct Node(Arc<broker::Node>);
+struct Node {
+    broker: Arc<broker::Node>,
+    history_backups: Arc<HistoryBackups>,
+}
 
 impl Operations for Node {
     fn health(&self) -> Vec<Component> {
-        let health = self.0.health();
+        let health = self.broker.health();
         let component = |name: &str, state: Result<(), String>| Component {
             name: name.to_owned(),
             state: if state.is_ok() { ComponentState::Healthy } else { ComponentState::Unhealthy },
             detail: state.err().unwrap_or_default(),
         };
         vec![
-            self.0.slow_batch().map_or_else(|| component(PARTITION, health.partition), |slow| dead(&slow)),
+            self.broker
+                .slow_batch()
+                .map_or_else(|| component(PARTITION, health.partition), |slow| dead(&slow)),
             component("disk", health.disk),
             component("state", health.flush),
         ]
     }
 
     fn flow_control(&self) -> Value {
-        flow_control::show(&self.0)
+        flow_control::show(&self.broker)
     }
 
     fn set_flow_control(&self, change: Value) -> Result<Value, OperationError> {
-        flow_control::change(&self.0, &change)?;
+        flow_control::change(&self.broker, &change)?;
         Ok(self.flow_control())
     }
 
     fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus> {
-        let partition = self.0.partition();
-        let exporting = self.0.exporting();
+        let partition = self.broker.partition();
+        let exporting = self.broker.exporting();
         let status = PartitionStatus {
             role: if partition.leader { "LEADER" } else { "FOLLOWER" },
             processed_position: partition.position,
             snapshot_id: Some(partition.durable_index.to_string()),
-            stream_processor_phase: phase_of(Some(self.0.is_processing_paused())),
-            stream_processor_phases: self.0.paused_brokers().map(|brokers| {
+            stream_processor_phase: phase_of(Some(self.broker.is_processing_paused())),
+            stream_processor_phases: self.broker.paused_brokers().map(|brokers| {
                 brokers.into_iter().map(|(broker, paused)| (broker, phase_of(paused))).collect()
             }),
             exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
             exported_position: exporting
                 .map_or(0, |status| status.acknowledged_position)
                 .min(partition.position),
-            health: match self.0.health().partition {
+            health: match self.broker.health().partition {
                 Ok(()) => "HEALTHY",
-                Err(_) if self.0.slow_batch().is_some() => "DEAD",
+                Err(_) if self.broker.slow_batch().is_some() => "DEAD",
                 Err(_) => "UNHEALTHY",
             },
-            clock_ms: self.0.clock_ms(),
+            clock_ms: self.broker.clock_ms(),
         };
         BTreeMap::from([(FIRST_PARTITION, status)])
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
-        exporters::list(&self.0)
+        exporters::list(&self.broker)
     }
 
     fn switch_exporter(
@@ -224,22 +234,22 @@ impl Operations for Node {
         enabled: bool,
         initialize_from: Option<String>,
     ) -> BoxFuture<'_, Result<(), OperationError>> {
-        exporters::switch(&self.0, id, enabled, initialize_from).boxed()
+        exporters::switch(&self.broker, id, enabled, initialize_from).boxed()
     }
 
     fn remove_exporter(&self, id: String) -> BoxFuture<'_, Result<(), OperationError>> {
-        async move { self.0.forget_exporter(&id).await.map_err(failed) }.boxed()
+        async move { self.broker.forget_exporter(&id).await.map_err(failed) }.boxed()
     }
 
     fn parked_records(
         &self,
         exporter_id: String,
     ) -> BoxFuture<'_, Result<Vec<ParkedRecord>, OperationError>> {
-        exporters::parked(&self.0, exporter_id).boxed()
+        exporters::parked(&self.broker, exporter_id).boxed()
     }
 
     fn replay_parked(&self, exporter_id: String) -> BoxFuture<'_, Result<Replayed, OperationError>> {
-        exporters::replay(&self.0, exporter_id).boxed()
+        exporters::replay(&self.broker, exporter_id).boxed()
     }
 
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
@@ -247,19 +257,19 @@ impl Operations for Node {
     }
 
     fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
-        async move { self.0.pause_processing().await.map_err(failed) }.boxed()
+        async move { self.broker.pause_processing().await.map_err(failed) }.boxed()
     }
 
     fn resume_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
-        async move { self.0.resume_processing().await.map_err(failed) }.boxed()
+        async move { self.broker.resume_processing().await.map_err(failed) }.boxed()
     }
 
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {
-        async move { self.0.write_state().await.map_err(failed) }.boxed()
+        async move { self.broker.write_state().await.map_err(failed) }.boxed()
     }
 
     fn cluster(&self) -> ClusterStatus {
-        let topology = self.0.topology();
+        let topology = self.broker.topology();
         let member = |id: u32| {
             let seen = topology.brokers.iter().find(|broker| broker.node_id == id);
             let replica = seen.and_then(|broker| broker.partitions.first());
@@ -272,17 +282,17 @@ impl Operations for Node {
             }];
             MemberStatus { id, state: "ACTIVE", reachable: seen.is_some(), partitions }
         };
-        let brokers = self.0.members().into_iter().map(member).collect();
+        let brokers = self.broker.members().into_iter().map(member).collect();
         ClusterStatus { cluster_id: topology.cluster_id.clone(), brokers }
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
-        async move { self.0.hand_over(to).await.map_err(failed) }.boxed()
+        async move { self.broker.hand_over(to).await.map_err(failed) }.boxed()
     }
 
     fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
         async move {
-            let compared = self.0.compare_states().await.map_err(OperationError::Failed)?;
+            let compared = self.broker.compare_states().await.map_err(OperationError::Failed)?;
             let replica = |(broker, found): (&u32, &Result<broker::StateHash, String>)| {
                 let state = ReplicaState {
                     index: found.as_ref().ok().map(|found| found.index),
@@ -306,7 +316,7 @@ impl Operations for Node {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<BannedInstance>, OperationError>> {
         async move {
-            match self.0.read(Query::BannedInstances { after, limit }).await.map_err(failed)? {
+            match self.broker.read(Query::BannedInstances { after, limit }).await.map_err(failed)? {
                 QueryReply::BannedInstances(found) => Ok(found.into_iter().map(banned).collect()),
                 other => Err(OperationError::Failed(format!("an answer of another kind: {other:?}"))),
             }
@@ -321,7 +331,7 @@ impl Operations for Node {
     fn cancel_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>> {
         async move {
             let query = Query::CallHierarchy { process_instance_key };
-            let root_key = match self.0.read(query).await.map_err(failed)? {
+            let root_key = match self.broker.read(query).await.map_err(failed)? {
                 QueryReply::CallHierarchy(hierarchy) => {
                     hierarchy.first().map(|root| root.process_instance_key)
                 }
@@ -334,7 +344,7 @@ impl Operations for Node {
     }
 
     fn clock_ms(&self) -> i64 {
-        self.0.clock_ms()
+        self.broker.clock_ms()
     }
 
     fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>> {
@@ -344,15 +354,55 @@ impl Operations for Node {
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         self.set_exporting(Phase::Exporting).boxed()
     }
+
+    fn take_backup(&self, id: Option<u64>) -> BoxFuture<'_, Result<u64, OperationError>> {
+        async move { self.broker.take_backup(id).await.map_err(backups::failed) }.boxed()
+    }
+
+    fn backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
+        async move {
+            let all = self.broker.backups().await.map_err(backups::failed)?;
+            Ok(all.into_iter().map(backups::status).collect())
+        }
+        .boxed()
+    }
+
+    fn delete_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>> {
+        async move { self.broker.delete_backup(id).await.map_err(backups::failed) }.boxed()
+    }
+
+    fn held_backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
+        async move {
+            let held = self.broker.held_backups().await.map_err(backups::failed)?;
+            Ok(held.completed.into_iter().map(backups::status).collect())
+        }
+        .boxed()
+    }
+
+    fn forget_backups(&self, forget: bool) -> BoxFuture<'_, Result<(), OperationError>> {
+        async move { self.broker.forget_backups(forget).await.map_err(backups::failed) }.boxed()
+    }
+
+    fn take_history_backup(&self, id: u64) -> BoxFuture<'_, Result<Vec<String>, OperationError>> {
+        Arc::clone(&self.history_backups).take(id).boxed()
+    }
+
+    fn history_backups(&self) -> BoxFuture<'_, Result<Vec<HistoryBackupStatus>, OperationError>> {
+        Arc::clone(&self.history_backups).list().boxed()
+    }
+
+    fn delete_history_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>> {
+        Arc::clone(&self.history_backups).delete(id).boxed()
+    }
 }
 
 impl Node {
     async fn run(&self, command: Command) -> Result<(), OperationError> {
-        self.0.submit(command).await.map(drop).map_err(failed)
+        self.broker.submit(command).await.map(drop).map_err(failed)
     }
 
     async fn set_exporting(&self, phase: Phase) -> Result<(), OperationError> {
-        self.0.set_exporting(phase).await.map_err(|error| OperationError::Failed(error.to_string()))
+        self.broker.set_exporting(phase).await.map_err(|error| OperationError::Failed(error.to_string()))
     }
 }
 

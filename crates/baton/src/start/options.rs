@@ -6,6 +6,7 @@ use broker::{
 };
 use documents::Stores;
 use export::{NdjsonOptions, StreamOptions};
+use gateway::management::Slot;
 use protocol::IdempotencySettings;
 use traces::Traces;
 
@@ -42,6 +43,7 @@ pub(super) fn rest(
     StartState { connections, limits, traces, .. }: StartState,
     documents: Stores,
     storage: Option<gateway::rest::Storage>,
+    operations: Slot,
     entrance: Entrance,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
 ) -> gateway::rest::Options {
@@ -59,6 +61,8 @@ pub(super) fn rest(
         documents,
         tenancy: tenancy(config),
         storage,
+        operations,
+        secrets: secrets(config),
         access,
         hosts,
         connections,
@@ -66,6 +70,19 @@ pub(super) fn rest(
         hasher,
         traces,
     }
+}
+
+/// Secrets of files and of the environment.
+fn secrets(config: &Config) -> gateway::Secrets {
+    let section = &config.secrets;
+    let is_text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    gateway::Secrets::new(
+        section.directory.clone(),
+        &section.environment_prefix.0,
+        std::env::vars_os().filter_map(is_text),
+    )
 }
 
 /// Traces, if there are any.
@@ -123,6 +140,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
     broker::Options {
         node_id: cluster.node_id,
+        backups: config.backup.directory.clone(),
         cluster_id: cluster.id.0.clone(),
         advertised_host: cluster.advertised_host.0.clone(),
         advertised_port: grpc_port,

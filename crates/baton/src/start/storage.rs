@@ -66,7 +66,7 @@ pub(super) fn open(config: &Config, brokers: &[u32]) -> Result<Opened, Failure> 
     })
 }
 
-fn sqlite_options(config: &Config) -> SqliteOptions {
+pub(super) fn sqlite_options(config: &Config) -> SqliteOptions {
     let section = &config.secondary_storage_sqlite;
     SqliteOptions {
         readers: section.readers,

@@ -44,7 +44,7 @@ pub fn operations() -> Vec<Operation> {
             }
         })
         .collect();
-    assert_eq!(operations.len(), 183);
+    assert_eq!(operations.len(), 225);
     operations
 }
 
@@ -114,6 +114,12 @@ impl Operation {
         self.method == "GET" || self.is_search()
     }
 
+    /// Whether it is about the server as a whole, and looks different from one time to the next.
+    pub fn is_for_operators(&self) -> bool {
+        ["/backups/", "/restore"].iter().any(|part| self.path.contains(part))
+            || self.path.contains("/exporting")
+    }
+
     /// Whether it finds rows, or counts them.
     pub fn is_search(&self) -> bool {
         let finds = ["Statistics", "SequenceFlows"].iter().any(|what| self.id.contains(what));
@@ -135,6 +141,10 @@ impl Operation {
         });
         let mut path = filled.collect::<Vec<_>>().join("/");
         for (at, name) in self.query.iter().enumerate() {
+            if name == "mode" {
+                path += "?mode=PROCESSING";
+                continue;
+            }
             let time = if name == "to" || name.starts_with("end") { "2099" } else { "2020" };
             path += &format!("{}{name}={time}-01-01T00:00:00Z", if at == 0 { '?' } else { '&' });
         }
@@ -184,6 +194,11 @@ impl Operation {
             "createGlobalTaskListener" | "updateGlobalTaskListener" => {
                 json!({"type": "t", "eventTypes": ["all"]})
             }
+            // One of the variables that tests have.
+            "resolveSecrets" => json!({"references": ["DIR"]}),
+            "takeRuntimeBackup" | "takeHistoryBackup" => json!({"backupId": 1}),
+            "takeRuntimeBackupAsClusterAdmin" | "takeHistoryBackupAsClusterAdmin" => json!({"backupId": 2}),
+            "restore" | "restoreAsClusterAdmin" => json!({"backupIds": [1]}),
             "broadcastSignal" => json!({"signalName": "go"}),
             "evaluateExpression" => json!({"expression": "=1"}),
             "updateUserTask" => json!({"action": "look"}),

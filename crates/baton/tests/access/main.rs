@@ -1,6 +1,7 @@
 //! Authentication, authorization and visibility, end to end: the real program, over its ports.
 #![allow(clippy::unwrap_used)]
 
+mod backups;
 mod bad_input;
 mod contract;
 mod identity;

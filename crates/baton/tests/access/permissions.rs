@@ -61,6 +61,7 @@ const LOG_READERS: &[(R, P)] = &[
     (R::ProcessDefinition, P::ReadUserTask),
     (R::UserTask, P::Read),
 ];
+const MODE_CHANGERS: &[(R, P)] = &[(R::System, P::Update), (R::Backup, P::Restore)];
 const BATCH: &[(R, P)] = &[(R::Batch, P::Create)];
 
 /// In an order in which what is changed is not needed any more.
@@ -141,6 +142,7 @@ fn table() -> Vec<Row> {
             R::ProcessDefinition,
             P::ReadProcessInstance,
             &[
+                "searchProcessDefinitionVariableNames",
                 "getProcessInstance",
                 "getProcessInstanceCallHierarchy",
                 "getProcessInstanceSequenceFlows",
@@ -190,7 +192,60 @@ fn table() -> Vec<Row> {
             instead: LOG_READERS,
             ..row(R::UserTask, P::Read, &["searchAuditLogs", "searchUserTaskAuditLogs"])
         },
-        row(R::Resource, P::Read, &["getResource", "getResourceContent"]),
+        row(
+            R::Resource,
+            P::Read,
+            &[
+                "getFormByKey",
+                "getResource",
+                "getResourceContent",
+                "getResourceContentBinary",
+                "searchResources",
+            ],
+        ),
+        row(
+            R::Backup,
+            P::Create,
+            &[
+                "takeRuntimeBackup",
+                "takeRuntimeBackupAsClusterAdmin",
+                "syncRuntimeBackupState",
+                "syncRuntimeBackupStateAsClusterAdmin",
+                "takeHistoryBackup",
+                "takeHistoryBackupAsClusterAdmin",
+            ],
+        ),
+        row(
+            R::Backup,
+            P::Read,
+            &[
+                "listRuntimeBackups",
+                "listRuntimeBackupsAsClusterAdmin",
+                "getRuntimeBackup",
+                "getRuntimeBackupAsClusterAdmin",
+                "getRuntimeBackupState",
+                "getRuntimeBackupStateAsClusterAdmin",
+                "listHistoryBackups",
+                "listHistoryBackupsAsClusterAdmin",
+                "getHistoryBackup",
+                "getHistoryBackupAsClusterAdmin",
+            ],
+        ),
+        row(R::Backup, P::Restore, &["restore", "restoreAsClusterAdmin", "getRestoreStatus"]),
+        row(R::Secret, P::Read, &["listSecrets"]),
+        row(R::Secret, P::Reveal, &["resolveSecrets"]),
+        row(
+            R::Exporter,
+            P::Pause,
+            &[
+                "pauseExporting",
+                "getExportingStatus",
+                "resumeExporting",
+                "pauseClusterExporting",
+                "getClusterExportingStatus",
+                "resumeClusterExporting",
+            ],
+        ),
         row(R::System, P::ReadUsageMetric, &["getUsageMetrics"]),
         row(
             R::System,
@@ -251,6 +306,14 @@ fn table() -> Vec<Row> {
         row(R::User, P::Update, &["updateUser"]),
         row(R::MappingRule, P::Update, &["updateMappingRule"]),
         row(R::System, P::Update, &["resetClock"]),
+        Row {
+            instead: MODE_CHANGERS,
+            ..row(R::System, P::Update, &["changeClusterMode", "changeClusterModeAsClusterAdmin"])
+        },
+        Row {
+            instead: MODE_CHANGERS,
+            ..row(R::Backup, P::Restore, &["changeClusterMode", "changeClusterModeAsClusterAdmin"])
+        },
         row(
             R::ProcessDefinition,
             P::UpdateProcessInstance,
@@ -293,6 +356,18 @@ fn table() -> Vec<Row> {
         row(R::Authorization, P::Delete, &["deleteAuthorization"]),
         row(R::ClusterVariable, P::Delete, &["deleteGlobalClusterVariable", "deleteTenantClusterVariable"]),
         row(R::Document, P::Delete, &["deleteDocument"]),
+        row(
+            R::Backup,
+            P::Delete,
+            &[
+                "deleteRuntimeBackupState",
+                "deleteRuntimeBackupStateAsClusterAdmin",
+                "deleteRuntimeBackup",
+                "deleteRuntimeBackupAsClusterAdmin backupId=otherBackup",
+                "deleteHistoryBackup",
+                "deleteHistoryBackupAsClusterAdmin backupId=otherBackup",
+            ],
+        ),
         row(R::Group, P::Delete, &["deleteGroup"]),
         row(R::Role, P::Delete, &["deleteRole"]),
         row(R::Tenant, P::Delete, &["deleteTenant tenantId=made"]),
@@ -451,7 +526,8 @@ fn is_refused(answer: &Answer) -> bool {
 /// Of a list, whether there is nothing in it.
 fn is_empty(answer: &Answer) -> Option<bool> {
     let answer: Value = serde_json::from_str(&answer.text).ok()?;
-    let list = answer.get("items").or_else(|| answer.get("authorizedComponents"))?;
+    let lists = ["items", "authorizedComponents", "references", "resolved"];
+    let list = lists.iter().find_map(|name| answer.get(name))?;
     Some(list.as_array()?.iter().all(|one| COMPONENTS_OF_NOBODY.iter().any(|name| one == name)))
 }
 
@@ -462,12 +538,15 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
         "getJobErrorStatistics" => answer.status == 200,
         // A principal with the permission gets the other reasons: the entity exists already, has ended or is not
         // activated, and whom an authorization names that is not there.
-        "suspendBatchOperation"
+        // A cluster that runs is not restored.
+        "restore"
+        | "restoreAsClusterAdmin"
+        | "suspendBatchOperation"
         | "createGlobalClusterVariable"
         | "createTenantClusterVariable"
         | "updateMappingRule"
         | "failJob" => answer.status == 409,
-        "createAuthorization" | "updateAuthorization" => answer.status == 404,
+        "createAuthorization" | "updateAuthorization" | "getRestoreStatus" => answer.status == 404,
         _ => (200..300).contains(&answer.status) && is_empty(answer) != Some(true),
     }
 }
@@ -475,13 +554,21 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_permission_is_needed_and_enough() {
     let users = file(USERS);
-    let settings = with_users(users.path(), &["security.authorizations=true", "clock.controlled=true"]);
+    let backups = tempfile::tempdir().unwrap();
+    let more = [
+        "security.authorizations=true",
+        "clock.controlled=true",
+        "secrets.environment_prefix=CARGO_MANIFEST_",
+        &format!("backup.directory={}", backups.path().display()),
+    ];
+    let settings = with_users(users.path(), &more);
     let server = Server::start(&settings);
     let (root, ann, eve) = (Who::new("root"), Who::new("ann"), Who::new("eve"));
     let maker = Maker { server: &server, credentials: &root.credentials, tenant: None };
     let mut values = maker.run().await;
     values.extend(maker.settle().await);
     values.insert("made", "made-by-somebody".to_owned());
+    values.insert("otherBackup", "2".to_owned());
     let operations = operations().into_iter().map(|operation| (operation.id.clone(), operation)).collect();
     let root = Who::new("root");
     let mut world = World { server: &server, root, operations, values };

@@ -138,6 +138,7 @@ impl Maker<'_> {
         Values::from([
             ("adHocSubProcessInstanceKey", key(&ad_hoc, "elementInstanceKey")),
             ("auditLogKey", key(&log, "auditLogKey")),
+            ("backupId", "1".to_owned()),
             ("contentHash", key(&document, "contentHash")),
             ("decisionDefinitionKey", key(of_kind("decisionDefinition"), "decisionDefinitionKey")),
             ("decisionEvaluationInstanceKey", key(&decision, "decisionEvaluationInstanceKey")),
@@ -145,6 +146,7 @@ impl Maker<'_> {
             ("decisionRequirementsKey", key(of_kind("decisionRequirements"), "decisionRequirementsKey")),
             ("documentId", key(&document, "documentId")),
             ("elementInstanceKey", key(&ad_hoc, "elementInstanceKey")),
+            ("formKey", key(of_kind("form"), "formKey")),
             ("incidentKey", key(&incident, "incidentKey")),
             ("jobKey", key(&job, "jobKey")),
             ("jobType", "work".to_owned()),
@@ -209,7 +211,8 @@ impl Maker<'_> {
         let answer = self.post("/messages/publication", self.of_tenant(pinned)).await;
         let position = answer.header("baton-position").unwrap().to_owned();
         let mut picture = vec![];
-        for operation in operations.iter().filter(|operation| operation.looks()) {
+        let looks = operations.iter().filter(|operation| operation.looks() && !operation.is_for_operators());
+        for operation in looks {
             let ask = operation.ask(self.server, values).by(self.credentials);
             let answer = ask.header("baton-await-position", &*position).send().await;
             // Every look at the picture is in the log of what was done, by the message before it.

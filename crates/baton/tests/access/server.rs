@@ -108,7 +108,8 @@ impl Server {
         Self::start_in(tempfile::tempdir().unwrap(), settings.to_vec())
     }
 
-    fn start_in(directory: tempfile::TempDir, settings: Vec<String>) -> Self {
+    /// The same in a directory, whose folder `data` may have been prepared.
+    pub fn start_in(directory: tempfile::TempDir, settings: Vec<String>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_"))
         {
@@ -143,6 +144,14 @@ impl Server {
         assert!(self.child.wait().unwrap().success(), "{}", self.log());
         let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
         Self::start_in(directory, std::mem::take(&mut self.settings))
+    }
+
+    /// Stops the server as an operator does; its directory is left.
+    #[allow(dead_code, reason = "not all suites that share this stop it")]
+    pub fn stop(mut self) -> tempfile::TempDir {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{}", self.log());
+        std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap())
     }
 
     /// Kills the server and starts it anew with the same data and settings.

@@ -65,6 +65,11 @@ fn is_of_no_tenant(id: &str) -> bool {
         "Authentication",
         "Document",
         "Expression",
+        "Exporting",
+        "Backup",
+        "ClusterMode",
+        "Secrets",
+        "estore",
     ];
     let of_tasks = id.contains("UserTask");
     id.contains("BatchOperation") || (!of_tasks && of_all.iter().any(|word| id.contains(word)))

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Node, PUBLISH_INTERVAL, REQUEST_QUEUE};
 use crate::answers::PendingRequest;
+use crate::backups::BackupDirectory;
 use crate::bootstrap::Vote;
 use crate::cluster::{Links, Replica};
 use crate::data_directory::log_directory;
@@ -79,6 +80,7 @@ impl Node {
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.measure(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
+        let backups = Arc::new(BackupDirectory::new(options.backups.clone()));
         let router = links.map(|links| Router::new(&group, replica, links, &shared, &shutdown));
         let node = Arc::new(Self {
             flow_control: FlowControl::new(options.flow_control.clone()),
@@ -96,6 +98,7 @@ impl Node {
             evaluations,
             reads,
             former_exporters: Mutex::new(former_exporters),
+            backups,
         });
         watching.disarm();
         let task = tokio::spawn(supervise(Arc::downgrade(&node)));

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
 
 mod await_result;
+mod backups;
 mod business_id;
 mod clock;
 mod credit;

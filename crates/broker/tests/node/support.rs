@@ -31,6 +31,14 @@ pub struct Server {
     directory: TempDir,
 }
 
+fn options_in(directory: &Path) -> Options {
+    let mut options = Options::new(directory);
+    options.disk.min_free_bytes = 0;
+    options.log.min_free_bytes = 1;
+    options.state.flush_interval = Duration::from_secs(3600);
+    options
+}
+
 impl Deref for Server {
     type Target = Node;
     fn deref(&self) -> &Node {
@@ -46,10 +54,7 @@ impl Server {
     /// Starts with changed options. By default the disk is never too full, and only time flushes, rarely.
     pub async fn with(change: impl FnOnce(&mut Options)) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let mut options = Options::new(directory.path());
-        options.disk.min_free_bytes = 0;
-        options.log.min_free_bytes = 1;
-        options.state.flush_interval = Duration::from_secs(3600);
+        let mut options = options_in(directory.path());
         change(&mut options);
         let node = Box::pin(Node::start(options.clone())).await.unwrap();
         Self { node, options, directory }
@@ -186,6 +191,11 @@ pub struct Crashed {
 }
 
 impl Crashed {
+    /// Data that others have put there.
+    pub fn begin(directory: TempDir) -> Self {
+        Self { options: options_in(directory.path()), directory }
+    }
+
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }

@@ -1,11 +1,13 @@
 //! Definitions by their keys, and the files that they came from.
 
+use std::ops::Bound;
+
 use bpmn::graph::{ElementKind, FormReference, PROCESS, Text};
 use protocol::{
     DecisionRequirementsView, DecisionView, FileView, Key, Name, ProcessDefinitionView, QueryReply, SourceOf,
 };
 
-use super::{ReadError, View, not_found};
+use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 use crate::definition::bound;
 use crate::entity::{DecisionRequirements, DefinitionKind, DefinitionState, StoredFile};
 
@@ -116,6 +118,37 @@ pub(super) fn resource(view: &View<'_>, key: Key, with_content: bool) -> Result<
     Ok(QueryReply::Resource(file_view(key, &file, with_content)))
 }
 
+/// All resources in slices, in the order of their keys, up to a limit.
+pub(super) fn resources(limit: usize) -> Read {
+    Read::More(Box::new(Resources { after: None, limit, found: Vec::new() }))
+}
+
+struct Resources {
+    after: Option<Key>,
+    limit: usize,
+    found: Vec<FileView>,
+}
+
+impl Scan for Resources {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        // One more tells that there are more.
+        let room = (self.limit + 1 - self.found.len()).min(ROWS_PER_SLICE);
+        let from = self.after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = view.tables.resources.scan((from, Bound::Unbounded), room)?;
+        let is_last = rows.len() < room;
+        for (key, file) in rows {
+            self.after = Some(key);
+            self.found.push(file_view(key, &file, false));
+        }
+        if !is_last && self.found.len() <= self.limit {
+            return Ok(Read::More(self));
+        }
+        let has_more = self.found.len() > self.limit;
+        self.found.truncate(self.limit);
+        Ok(Read::Done(QueryReply::Resources { resources: self.found, has_more }))
+    }
+}
+
 fn file_view(key: Key, file: &StoredFile, with_content: bool) -> FileView {
     FileView {
         key,
@@ -124,6 +157,7 @@ fn file_view(key: Key, file: &StoredFile, with_content: bool) -> FileView {
         version_tag: file.version_tag.clone(),
         resource_name: file.resource_name.clone(),
         tenant_id: file.tenant_id.clone(),
+        deployment_key: file.deployment_key,
         content: if with_content { file.content.clone() } else { Vec::new() },
     }
 }

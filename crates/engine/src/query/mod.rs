@@ -124,6 +124,7 @@ impl Engine {
             }
             Query::Subscriptions { limit } => return Ok(statistics::subscriptions(*limit)),
             Query::Resource { key, with_content } => definition::resource(view, *key, *with_content)?,
+            Query::Resources { limit } => return Ok(definition::resources(*limit)),
             Query::UserTask { key } => user_task::read(view, *key)?,
             Query::UserTaskForm { key } => user_task::form(view, *key)?,
             Query::GlobalListeners { limit } => return Ok(user_task::global_listeners(*limit)),

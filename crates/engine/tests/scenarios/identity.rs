@@ -554,7 +554,7 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               ROLE admin may CREATE,DELETE,READ,UPDATE USER ANY * created
               ROLE admin may CLAIM,COMPLETE,READ,UPDATE USER_TASK ANY * created
               ROLE admin may CREATE,DELETE,READ,RESTORE BACKUP ANY * created
-              ROLE admin may READ,PAUSE EXPORTER ANY * created
+              ROLE admin may PAUSE EXPORTER ANY * created
               ROLE admin may READ,REVEAL SECRET ANY * created
               tenant <default> [Default ] ROLE admin added
               role readonly-admin [Readonly Admin ] created
@@ -578,7 +578,6 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               ROLE readonly-admin may READ USER ANY * created
               ROLE readonly-admin may READ USER_TASK ANY * created
               ROLE readonly-admin may READ BACKUP ANY * created
-              ROLE readonly-admin may READ EXPORTER ANY * created
               ROLE readonly-admin may READ SECRET ANY * created
               role connectors [Connectors ] created
               ROLE connectors may CREATE_PROCESS_INSTANCE,READ_PROCESS_DEFINITION,READ_PROCESS_INSTANCE,UPDATE_PROCESS_INSTANCE PROCESS_DEFINITION ANY * created
@@ -599,10 +598,10 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               ROLE task-worker may CLAIM,COMPLETE,READ USER_TASK PROPERTY candidateGroups created
               tenant <default> [Default ] ROLE task-worker added
             > rows circles members authorizations
-              circles 7, members 5, authorizations 55
+              circles 7, members 5, authorizations 54
             > setup
             > rows circles members authorizations
-              circles 7, members 5, authorizations 55
+              circles 7, members 5, authorizations 54
             > role update rpa name=Robots
               role rpa [Robots ] updated
             > tenant delete <default>

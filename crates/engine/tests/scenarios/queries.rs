@@ -294,34 +294,35 @@ fn definitions_tell_what_they_are_and_came_from() {
         &mut harness,
         Query::StartForm { process_definition_key: key },
         expect![[r#"
-        StartForm(
-            Some(
-                FileView {
-                    key: 2251799813685255,
-                    id: "ask",
-                    version: 1,
-                    version_tag: None,
-                    resource_name: "ask.form",
-                    tenant_id: "<default>",
-                    content: [
-                        123,
-                        34,
-                        105,
-                        100,
-                        34,
-                        58,
-                        32,
-                        34,
-                        97,
-                        115,
-                        107,
-                        34,
-                        125,
-                    ],
-                },
-            ),
-        )
-    "#]],
+            StartForm(
+                Some(
+                    FileView {
+                        key: 2251799813685255,
+                        id: "ask",
+                        version: 1,
+                        version_tag: None,
+                        resource_name: "ask.form",
+                        tenant_id: "<default>",
+                        deployment_key: 2251799813685249,
+                        content: [
+                            123,
+                            34,
+                            105,
+                            100,
+                            34,
+                            58,
+                            32,
+                            34,
+                            97,
+                            115,
+                            107,
+                            34,
+                            125,
+                        ],
+                    },
+                ),
+            )
+        "#]],
     );
     let other = deployed.processes[1].process_definition_key;
     check(
@@ -390,50 +391,52 @@ fn definitions_tell_what_they_are_and_came_from() {
         &mut harness,
         Query::Form { key: deployed.forms[0].key },
         expect![[r#"
-        Form(
-            FileView {
-                key: 2251799813685255,
-                id: "ask",
-                version: 1,
-                version_tag: None,
-                resource_name: "ask.form",
-                tenant_id: "<default>",
-                content: [
-                    123,
-                    34,
-                    105,
-                    100,
-                    34,
-                    58,
-                    32,
-                    34,
-                    97,
-                    115,
-                    107,
-                    34,
-                    125,
-                ],
-            },
-        )
-    "#]],
+            Form(
+                FileView {
+                    key: 2251799813685255,
+                    id: "ask",
+                    version: 1,
+                    version_tag: None,
+                    resource_name: "ask.form",
+                    tenant_id: "<default>",
+                    deployment_key: 2251799813685249,
+                    content: [
+                        123,
+                        34,
+                        105,
+                        100,
+                        34,
+                        58,
+                        32,
+                        34,
+                        97,
+                        115,
+                        107,
+                        34,
+                        125,
+                    ],
+                },
+            )
+        "#]],
     );
     let notes = deployed.resources[0].key;
     check(
         &mut harness,
         Query::Resource { key: notes, with_content: false },
         expect![[r#"
-        Resource(
-            FileView {
-                key: 2251799813685256,
-                id: "notes.txt",
-                version: 1,
-                version_tag: None,
-                resource_name: "notes.txt",
-                tenant_id: "<default>",
-                content: [],
-            },
-        )
-    "#]],
+            Resource(
+                FileView {
+                    key: 2251799813685256,
+                    id: "notes.txt",
+                    version: 1,
+                    version_tag: None,
+                    resource_name: "notes.txt",
+                    tenant_id: "<default>",
+                    deployment_key: 2251799813685249,
+                    content: [],
+                },
+            )
+        "#]],
     );
     let QueryReply::Resource(notes) =
         harness.read(&Query::Resource { key: notes, with_content: true }).unwrap()
@@ -451,6 +454,31 @@ fn definitions_tell_what_they_are_and_came_from() {
         panic!("a process definition")
     };
     assert!(draining.is_deleted);
+}
+
+#[test]
+fn resources_are_listed_by_their_keys() {
+    let mut harness = Harness::new();
+    let listed = |harness: &mut Harness, limit| {
+        let reply = harness.read(&Query::Resources { limit }).unwrap();
+        let QueryReply::Resources { resources, has_more } = reply else { panic!("resources") };
+        assert!(resources.iter().all(|file| file.content.is_empty() && file.deployment_key > 0));
+        (resources.iter().map(|it| format!("{} {}", it.id, it.version)).collect::<Vec<_>>(), has_more)
+    };
+    assert_eq!(listed(&mut harness, 2), (vec![], false));
+    let mut keys = Vec::new();
+    for (name, content) in [("b.txt", "1"), ("a.txt", "1"), ("b.txt", "2")] {
+        let Ok(Response::Deployed(deployed)) = harness.deploy(&[(name, content)]) else {
+            panic!("a deployment")
+        };
+        keys.push(deployed.resources[0].key);
+    }
+    harness.flush_and_reopen();
+    assert_eq!(listed(&mut harness, 3), (["b.txt 1", "a.txt 1", "b.txt 2"].map(str::to_owned).to_vec(), false));
+    assert_eq!(listed(&mut harness, 2), (["b.txt 1", "a.txt 1"].map(str::to_owned).to_vec(), true));
+    let delete = DeleteResource { resource_key: keys[0], operation_reference: None, delete_history: false };
+    harness.command(Command::DeleteResource(delete)).unwrap().unwrap();
+    assert_eq!(listed(&mut harness, 2), (["a.txt 1", "b.txt 2"].map(str::to_owned).to_vec(), false));
 }
 
 #[test]

@@ -2,10 +2,11 @@
 //!
 //! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it
 //! runs. The paths are those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`],
-//! [`loggers`], [`profile`], [`partitions`], [`exporters`] and [`operate`] each hold the requests of their name.
+//! [`loggers`], [`profile`], [`partitions`], [`exporters`], [`backups`] and [`operate`] each hold the requests of their name.
 //!
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 
+mod backups;
 mod banned;
 mod clock;
 mod exporters;
@@ -49,6 +50,7 @@ use crate::connection::http1::Http1;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 use crate::connection::unread::{BodyError, Lent};
+pub use backups::{BackupStatus, HistoryBackupStatus};
 pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
@@ -149,6 +151,10 @@ fn router(management: Management) -> Router {
         .route("/actuator/exporters/{id}/parked/replay", post(exporters::replay))
         .route("/actuator/exporting/pause", post(operate::pause))
         .route("/actuator/exporting/resume", post(operate::resume))
+        .route("/actuator/backupRuntime", get(backups::list).post(backups::take))
+        .route("/actuator/backupRuntime/{id}", get(backups::get).delete(backups::delete))
+        .route("/actuator/backupHistory", get(backups::list_history).post(backups::take_history))
+        .route("/actuator/backupHistory/{id}", get(backups::get_history).delete(backups::delete_history))
         .route("/actuator/bannedInstances", get(banned::list))
         .route("/actuator/bannedInstances/{key}/release", post(banned::release))
         .route("/actuator/bannedInstances/{key}/cancellation", post(banned::cancel))

@@ -20,6 +20,8 @@ impl From<OperationError> for Problem {
         let status = match error {
             OperationError::Invalid(_) => StatusCode::BAD_REQUEST,
             OperationError::NotFound(_) => StatusCode::NOT_FOUND,
+            OperationError::Conflict(_) => StatusCode::CONFLICT,
+            OperationError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             OperationError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())

@@ -3,12 +3,15 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
 use protocol::{Clock, Key, PartitionId};
 use serde_json::Value;
+
+use super::backups::{BackupStatus, HistoryBackupStatus};
 
 /// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it
 /// says so.
@@ -90,6 +93,30 @@ pub trait Operations: Send + Sync + 'static {
     fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>>;
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Begins a backup of the state, which is taken while the partition works, and gives its number: above all others
+    /// if none is named.
+    fn take_backup(&self, id: Option<u64>) -> BoxFuture<'_, Result<u64, OperationError>>;
+
+    /// All of them, the earliest first.
+    fn backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>>;
+
+    /// Deletes one; that which is not there is deleted already.
+    fn delete_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Those that can be restored, but for those that are forgotten.
+    fn held_backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>>;
+
+    /// Forgets all that are there, or none of them; they stay.
+    fn forget_backups(&self, forget: bool) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Begins a backup of the embedded history; gives the names of its files.
+    fn take_history_backup(&self, id: u64) -> BoxFuture<'_, Result<Vec<String>, OperationError>>;
+
+    /// All of them, the earliest first.
+    fn history_backups(&self) -> BoxFuture<'_, Result<Vec<HistoryBackupStatus>, OperationError>>;
+
+    fn delete_history_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>>;
 }
 
 /// The brokers of a cluster.
@@ -266,6 +293,12 @@ pub enum OperationError {
     /// The subject does not exist.
     #[error("{0}")]
     NotFound(String),
+    /// It does not fit what is there.
+    #[error("{0}")]
+    Conflict(String),
+    /// This broker cannot do it as it is configured, or now.
+    #[error("{0}")]
+    Unavailable(String),
     /// The broker failed at it.
     #[error("{0}")]
     Failed(String),
@@ -277,6 +310,12 @@ pub struct Slot(Arc<Contents>);
 
 /// Looks at what goes on while the broker starts.
 type Watch = Box<dyn Fn() -> Option<Component> + Send + Sync>;
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").field("runs", &self.0.operations.read().is_some()).finish()
+    }
+}
 
 #[derive(Default)]
 struct Contents {

@@ -56,7 +56,8 @@ use auth::{Cost, HashLimits, Hasher, ServerTls};
 use documents::{Documents, Stores};
 use traces::Traces;
 
-use crate::{Access, Connections, Hosts, Tenancy};
+use crate::management::Slot;
+use crate::{Access, Connections, Hosts, Secrets, Tenancy};
 
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
@@ -118,6 +119,10 @@ pub struct Options {
     pub tls: Option<Arc<ServerTls>>,
     /// Where searches look; without it, they are refused.
     pub storage: Option<Storage>,
+    /// The broker as operators see it, once it runs.
+    pub operations: Slot,
+    /// Secrets that clients may ask for.
+    pub secrets: Secrets,
     /// Makes hashes of passwords.
     pub hasher: Hasher,
     /// Tells of some requests to a collector of traces.
@@ -142,6 +147,8 @@ impl Default for Options {
             connections: Connections::default(),
             tls: None,
             storage: None,
+            operations: Slot::default(),
+            secrets: Secrets::default(),
             traces: None,
             hasher: Hasher::new(Cost::default(), HashLimits::default())
                 .expect("the default cost is in range"),

@@ -53,10 +53,11 @@ pub(crate) fn check_accept(headers: &HeaderMap, operation: Operation) -> Result<
             | Operation::GetDecisionDefinitionXML
             | Operation::GetDecisionRequirementsXML
     );
+    let is_binary = matches!(operation, Operation::GetResourceContent | Operation::GetResourceContentBinary);
     let is_taken = |range: &[u8]| {
         matches!(range, b"*/*" | b"application/*" | b"*")
             || is_xml && matches!(range, b"text/xml" | b"text/*")
-            || operation == Operation::GetResourceContent
+            || is_binary
             || range.len() >= 4 && range[range.len() - 4..].eq_ignore_ascii_case(b"json")
     };
     if ranges.any(is_taken) {

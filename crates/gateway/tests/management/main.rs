@@ -1,6 +1,7 @@
 //! The management port over real connections.
 #![allow(clippy::unwrap_used)]
 
+mod backups;
 mod partitions;
 
 use parking_lot::Mutex;
@@ -11,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, Gate, Loggers, Management,
-    MemberStatus, Metrics, OperationError, Operations, ParkedRecord, PartitionStatus, Renderer, Replayed,
-    ReplicaStatus, Slot, StateComparison,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, Gate,
+    HistoryBackupStatus, Loggers, Management, MemberStatus, Metrics, OperationError, Operations,
+    ParkedRecord, PartitionStatus, Renderer, Replayed, ReplicaStatus, Slot, StateComparison,
 };
 use protocol::Clock;
 use serde_json::{Value, json};
@@ -206,6 +207,39 @@ impl Operations for FakeBroker {
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         ready(Err(OperationError::Failed("no disk".to_owned()))).boxed()
+    }
+
+    fn take_backup(&self, id: Option<u64>) -> BoxFuture<'_, Result<u64, OperationError>> {
+        ready(backups::take(id)).boxed()
+    }
+
+    fn backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
+        ready(Ok(vec![backups::status()])).boxed()
+    }
+
+    fn delete_backup(&self, _: u64) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.done("backup deleted")
+    }
+
+    fn held_backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
+        self.backups()
+    }
+
+    fn forget_backups(&self, _: bool) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.done("backups forgotten")
+    }
+
+    fn take_history_backup(&self, id: u64) -> BoxFuture<'_, Result<Vec<String>, OperationError>> {
+        ready(backups::take(Some(id)).map(|_| vec!["history.sqlite".to_owned()])).boxed()
+    }
+
+    fn history_backups(&self) -> BoxFuture<'_, Result<Vec<HistoryBackupStatus>, OperationError>> {
+        ready(Ok(vec![backups::history_status()])).boxed()
+    }
+
+    fn delete_history_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>> {
+        let missing = OperationError::NotFound(format!("there is no backup {id}"));
+        ready(if id == 7 { Ok(()) } else { Err(missing) }).boxed()
     }
 }
 

@@ -4,7 +4,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{EntityType, Name, PermissionType, ResourceType, UserTaskProperty};
+use crate::{AuthorizationView, EntityType, Name, PermissionType, ResourceType, UserTaskProperty};
 
 /// Permissions of an owner. No authorization takes a permission away.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -153,7 +153,7 @@ pub struct Grants {
     /// Tenants, of its own, of its groups or of its roles.
     pub tenants: Vec<Name>,
     /// Permissions of the principal, its groups, roles and mapping rules.
-    pub authorizations: Vec<Authorization>,
+    pub authorizations: Vec<AuthorizationView>,
     /// Whether there are more authorizations than the limit.
     pub has_more: bool,
 }
@@ -161,6 +161,6 @@ pub struct Grants {
 impl Grants {
     /// Whether this is allowed.
     pub fn allows(&self, access: &Access<'_>) -> bool {
-        self.authorizations.iter().any(|authorization| authorization.allows(access))
+        self.authorizations.iter().any(|view| view.authorization.allows(access))
     }
 }

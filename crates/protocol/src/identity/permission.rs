@@ -125,7 +125,7 @@ impl ResourceType {
                 P::ReadDecisionInstance,
             ],
             Self::Document => &[P::Create, P::Delete, P::Read],
-            Self::Exporter => &[P::Read, P::Pause],
+            Self::Exporter => &[P::Pause],
             Self::Expression => &[P::Evaluate],
             Self::GlobalListener => {
                 &[P::CreateTaskListener, P::DeleteTaskListener, P::ReadTaskListener, P::UpdateTaskListener]
@@ -177,5 +177,6 @@ mod tests {
         assert!(PermissionType::ReadUserTask.is_for_reading());
         assert!(!PermissionType::Update.is_for_reading());
         assert!(!PermissionType::CreateTaskListener.is_for_reading());
+        assert!(!PermissionType::Reveal.is_for_reading());
     }
 }

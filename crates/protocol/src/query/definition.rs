@@ -54,6 +54,8 @@ pub struct FileView {
     pub version_tag: Option<Name>,
     pub resource_name: Name,
     pub tenant_id: Name,
+    /// Key of the deployment that it came with.
+    pub deployment_key: Key,
     /// Content; empty where it is not asked for.
     pub content: Vec<u8>,
 }

@@ -33,6 +33,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     related(store);
     latest(store);
     statistics(store);
+    names_of_variables(store);
     retention::run(store);
     indexes::run(store);
     counts::run(store);
@@ -341,6 +342,48 @@ fn latest(store: &dyn Store) {
     let filter = Filter::All(vec![active, latest]);
     let found = block_on(store.reader().search(search(&definition::ENTITY, filter))).unwrap().rows;
     assert_eq!(found.iter().map(key).collect::<Vec<_>>(), [2, 4]);
+}
+
+/// The names of variables of a definition, each once and in order.
+fn names_of_variables(store: &dyn Store) {
+    let mut batch = Batch::default();
+    for (key, name, definition) in [
+        (8000_u64, "b", 71_u32),
+        (8001, "a", 71),
+        (8002, "a", 71),
+        (8003, "c", 72),
+        (8004, "A", 71),
+        (8005, "ä", 71),
+    ] {
+        batch
+            .insert(&variable::ENTITY, RowId::Key(key))
+            .set(variable::NAME, name)
+            .set(variable::VALUE, "1")
+            .set(variable::INSTANCE_KEY, Value::from(key as u32))
+            .set(variable::DEFINITION_KEY, Value::from(definition));
+    }
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+    let reader = store.reader();
+    let of =
+        |definition: i64| Filter::Column(variable::DEFINITION_KEY, Test::Equal(Operand::Integer(definition)));
+    let names = |filter: Filter, limit| {
+        let asked = Statistics {
+            entity: EntityRef(&variable::ENTITY),
+            filter,
+            group_by: vec![variable::NAME],
+            aggregates: vec![Aggregate::Count(Filter::everything())],
+            limit,
+        };
+        let found = block_on(reader.statistics(asked)).unwrap();
+        found.iter().map(|row| row[0].text().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(of(71), 10), ["A", "a", "b", "ä"]);
+    assert_eq!(names(of(71), 2), ["A", "a"]);
+    assert_eq!(names(of(73), 10), Vec::<String>::new());
+    let like = Filter::Column(variable::NAME, Test::Like("?".into()));
+    assert_eq!(names(of(72).and(like), 10), ["c"]);
 }
 
 /// Numbers by group.

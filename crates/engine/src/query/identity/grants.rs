@@ -9,6 +9,7 @@ use std::ops::Bound;
 use protocol::{EntityType, Grants, IdentityReply, Name, Principal, QueryReply};
 
 use super::super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
+use super::authorization_view;
 use crate::identity::{Memberships, Owned, owned_by};
 
 pub(super) fn read(principal: Principal, limit: usize) -> Read {
@@ -62,7 +63,7 @@ impl Scan for Gather {
             room = room.saturating_sub(keys.len().max(1));
             for owned in keys {
                 let stored = view.tables.authorizations.get(&owned.4)?;
-                self.grants.authorizations.extend(stored.map(|stored| stored.authorization.clone()));
+                self.grants.authorizations.extend(stored.map(|stored| authorization_view(owned.4, &stored)));
                 self.after = Some(owned);
             }
             if is_last {

@@ -12,6 +12,7 @@ pub(crate) enum Pattern {
     KeyPair,
     EntityId,
     MemberId,
+    NumberPrefix,
 }
 
 impl Pattern {
@@ -37,6 +38,9 @@ impl Pattern {
                 text.split_once('-').is_some_and(|(a, b)| is_digits(a.as_bytes()) && is_digits(b.as_bytes()))
             }
             Self::EntityId => is_entity_id(bytes),
+            Self::NumberPrefix => {
+                bytes.strip_suffix(b"*").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit))
+            }
             Self::MemberId => {
                 !bytes.is_empty() && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"_~@.+-".contains(b))
             }
@@ -73,7 +77,7 @@ mod tests {
 
     use super::Pattern;
 
-    const ALL: [Pattern; 8] = [
+    const ALL: [Pattern; 9] = [
         Pattern::Base64,
         Pattern::Identifier,
         Pattern::TenantId,
@@ -82,11 +86,12 @@ mod tests {
         Pattern::KeyPair,
         Pattern::EntityId,
         Pattern::MemberId,
+        Pattern::NumberPrefix,
     ];
 
     proptest! {
         #[test]
-        fn matchers_agree_with_the_regular_expressions(text in "[-<>a-c0-3@._~+/=:äβ ]{0,9}|<default>|[a:]{98,102}") {
+        fn matchers_agree_with_the_regular_expressions(text in "[-<>a-c0-3@._~+/=:äβ* ]{0,9}|<default>|[a:]{98,102}") {
             for pattern in ALL {
                 let expression = fancy_regex::Regex::new(pattern.as_str()).unwrap();
                 prop_assert_eq!(pattern.matches(&text), expression.is_match(&text).unwrap(), "{:?} {:?}", pattern, text);

@@ -69,7 +69,8 @@ fn components(call: &Call<'_>, known: &PrincipalGrants) -> Vec<String> {
     if !call.gateway.options.access.options().authorizations {
         return all();
     }
-    let authorizations = known.grants.authorizations.iter().filter(|authorization| {
+    let authorizations = known.grants.authorizations.iter().map(|view| &view.authorization);
+    let authorizations = authorizations.filter(|authorization| {
         authorization.resource_type == ResourceType::Component
             && authorization.permissions.contains(&PermissionType::Access)
     });

@@ -8,7 +8,7 @@ use crate::rest::reply::Reply;
 use crate::rest::writer::object;
 
 /// The topology does not change in this release, so no change was ever completed.
-const NO_CHANGE_ID: &str = "-1";
+pub(super) const NO_CHANGE_ID: &str = "-1";
 
 #[expect(clippy::unused_async, reason = "all handlers have one shape")]
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
@@ -40,8 +40,16 @@ fn write_broker(broker: &BrokerInfo, out: &mut Vec<u8>) {
 fn write_partition(partition: &PartitionInfo, out: &mut Vec<u8>) {
     object(out)
         .with("partitionId", partition.partition_id)
-        .with("role", if partition.leader { "leader" } else { "follower" })
+        .with("role", role_of(partition))
         .with("state", "active")
-        .with("health", if partition.healthy { "healthy" } else { "unhealthy" })
+        .with("health", health_of(partition))
         .end();
+}
+
+pub(super) const fn role_of(partition: &PartitionInfo) -> &'static str {
+    if partition.leader { "leader" } else { "follower" }
+}
+
+pub(super) const fn health_of(partition: &PartitionInfo) -> &'static str {
+    if partition.healthy { "healthy" } else { "unhealthy" }
 }

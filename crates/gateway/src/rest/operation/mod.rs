@@ -3,6 +3,7 @@
 
 mod activate_ad_hoc_sub_process_activities;
 mod activate_jobs;
+mod administration;
 mod assign_process_instance_business_id;
 mod assign_user_task;
 mod batch_operation;
@@ -41,6 +42,7 @@ mod get_decision_requirements;
 mod get_decision_requirements_xml;
 mod get_document;
 mod get_element_instance;
+mod get_form_by_key;
 mod get_global_cluster_variable;
 mod get_global_job_statistics;
 mod get_global_task_listener;
@@ -61,8 +63,6 @@ mod get_process_instance_call_hierarchy;
 mod get_process_instance_statistics;
 mod get_process_instance_statistics_by_definition;
 mod get_process_instance_statistics_by_error;
-mod get_resource;
-mod get_resource_content;
 mod get_start_process_form;
 mod get_status;
 mod get_system_configuration;
@@ -85,6 +85,7 @@ mod reset_clock;
 mod resolve_incident;
 mod resolve_incidents_batch_operation;
 mod resolve_process_instance_incidents;
+mod resource;
 mod resume_batch_operation;
 mod resume_process_instance;
 mod resume_process_instances_batch_operation;
@@ -92,6 +93,8 @@ mod search_batch_operation_items;
 mod search_batch_operations;
 mod search_cluster_variables;
 mod search_global_task_listeners;
+mod search_process_definition_variable_names;
+mod search_resources;
 mod search_user_task_effective_variables;
 mod search_user_task_variables;
 mod suspend_batch_operation;
@@ -202,6 +205,7 @@ served! {
     GetDecisionRequirementsXML in get_decision_requirements_xml,
     GetDocument in get_document,
     GetElementInstance in get_element_instance,
+    GetFormByKey in get_form_by_key,
     GetGlobalClusterVariable in get_global_cluster_variable,
     GetGlobalJobStatistics in get_global_job_statistics,
     GetGlobalTaskListener in get_global_task_listener,
@@ -222,8 +226,6 @@ served! {
     GetProcessInstanceStatistics in get_process_instance_statistics,
     GetProcessInstanceStatisticsByDefinition in get_process_instance_statistics_by_definition,
     GetProcessInstanceStatisticsByError in get_process_instance_statistics_by_error,
-    GetResource in get_resource,
-    GetResourceContent in get_resource_content,
     GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
     GetSystemConfiguration in get_system_configuration,
@@ -250,6 +252,8 @@ served! {
     SearchBatchOperations in search_batch_operations,
     SearchClusterVariables in search_cluster_variables,
     SearchGlobalTaskListeners in search_global_task_listeners,
+    SearchProcessDefinitionVariableNames in search_process_definition_variable_names,
+    SearchResources in search_resources,
     SearchUserTaskEffectiveVariables in search_user_task_effective_variables,
     SearchUserTaskVariables in search_user_task_variables,
     SuspendBatchOperation in suspend_batch_operation,
@@ -275,6 +279,8 @@ served! {
     AssignRoleToUser in identity::member::add[CircleKind::Role, EntityType::User],
     AssignUserToGroup in identity::member::add[CircleKind::Group, EntityType::User],
     AssignUserToTenant in identity::member::add[CircleKind::Tenant, EntityType::User],
+    ChangeClusterMode in administration::cluster::change_mode,
+    ChangeClusterModeAsClusterAdmin in administration::cluster::change_mode,
     CreateAdminUser in identity::user::create_administrator,
     CreateAuthorization in identity::authorization::create,
     CreateGroup in identity::circle::create[CircleKind::Group],
@@ -286,18 +292,50 @@ served! {
     DeleteDecisionInstance in history::delete[HistoryKind::DecisionInstance],
     DeleteDecisionInstancesBatchOperation in history::delete_all[HistoryKind::DecisionInstance],
     DeleteGroup in identity::circle::delete[CircleKind::Group],
+    DeleteHistoryBackup in administration::history_backups::delete,
+    DeleteHistoryBackupAsClusterAdmin in administration::history_backups::delete,
     DeleteMappingRule in identity::mapping_rule::delete,
     DeleteProcessInstance in history::delete[HistoryKind::ProcessInstance],
     DeleteProcessInstancesBatchOperation in history::delete_all[HistoryKind::ProcessInstance],
     DeleteRole in identity::circle::delete[CircleKind::Role],
+    DeleteRuntimeBackup in administration::backups::delete,
+    DeleteRuntimeBackupAsClusterAdmin in administration::backups::delete,
+    DeleteRuntimeBackupState in administration::backups::delete_state,
+    DeleteRuntimeBackupStateAsClusterAdmin in administration::backups::delete_state,
     DeleteTenant in identity::circle::delete[CircleKind::Tenant],
     DeleteUser in identity::user::delete,
     GetAuthorization in identity::authorization::get,
+    GetClusterExportingStatus in administration::exporting::status,
+    GetClusterStatus in administration::cluster::status,
+    GetClusterTopology in administration::cluster::topology,
+    GetExportingStatus in administration::exporting::status,
     GetGroup in identity::circle::get[CircleKind::Group],
+    GetHistoryBackup in administration::history_backups::get,
+    GetHistoryBackupAsClusterAdmin in administration::history_backups::get_of_all,
     GetMappingRule in identity::mapping_rule::get,
+    GetResource in resource::get,
+    GetResourceContent in resource::get_content,
+    GetResourceContentBinary in resource::get_bytes,
+    GetRestoreStatus in administration::restore::status,
     GetRole in identity::circle::get[CircleKind::Role],
+    GetRuntimeBackup in administration::backups::get,
+    GetRuntimeBackupAsClusterAdmin in administration::backups::get_of_all,
+    GetRuntimeBackupState in administration::backups::state,
+    GetRuntimeBackupStateAsClusterAdmin in administration::backups::state_of_all,
     GetTenant in identity::circle::get[CircleKind::Tenant],
     GetUser in identity::user::get,
+    ListHistoryBackups in administration::history_backups::list,
+    ListHistoryBackupsAsClusterAdmin in administration::history_backups::list_of_all,
+    ListRuntimeBackups in administration::backups::list,
+    ListRuntimeBackupsAsClusterAdmin in administration::backups::list_of_all,
+    ListSecrets in administration::secrets::list,
+    PauseClusterExporting in administration::exporting::pause,
+    PauseExporting in administration::exporting::pause,
+    ResolveSecrets in administration::secrets::resolve,
+    Restore in administration::restore::refuse,
+    RestoreAsClusterAdmin in administration::restore::refuse,
+    ResumeClusterExporting in administration::exporting::resume,
+    ResumeExporting in administration::exporting::resume,
     SearchAuthorizations in identity::authorization::search,
     SearchClientsForGroup in identity::member::search[CircleKind::Group, EntityType::Client],
     SearchClientsForRole in identity::member::search[CircleKind::Role, EntityType::Client],
@@ -309,6 +347,7 @@ served! {
     SearchMappingRulesForGroup in identity::member::search[CircleKind::Group, EntityType::MappingRule],
     SearchMappingRulesForRole in identity::member::search[CircleKind::Role, EntityType::MappingRule],
     SearchMappingRulesForTenant in identity::member::search[CircleKind::Tenant, EntityType::MappingRule],
+    SearchOwnAuthorizations in identity::authorization::search_own,
     SearchRoles in identity::circle::search[CircleKind::Role],
     SearchRolesForGroup in identity::circle::search_of[EntityType::Group, CircleKind::Role],
     SearchRolesForTenant in identity::member::search[CircleKind::Tenant, EntityType::Role],
@@ -317,6 +356,12 @@ served! {
     SearchUsersForGroup in identity::member::search[CircleKind::Group, EntityType::User],
     SearchUsersForRole in identity::member::search[CircleKind::Role, EntityType::User],
     SearchUsersForTenant in identity::member::search[CircleKind::Tenant, EntityType::User],
+    SyncRuntimeBackupState in administration::backups::sync_state,
+    SyncRuntimeBackupStateAsClusterAdmin in administration::backups::sync_state_of_all,
+    TakeHistoryBackup in administration::history_backups::take,
+    TakeHistoryBackupAsClusterAdmin in administration::history_backups::take_of_all,
+    TakeRuntimeBackup in administration::backups::take,
+    TakeRuntimeBackupAsClusterAdmin in administration::backups::take_of_all,
     UnassignClientFromGroup in identity::member::remove[CircleKind::Group, EntityType::Client],
     UnassignClientFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::Client],
     UnassignGroupFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::Group],

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::Name;
 use search::model::{
-    ColumnId, Kind, element_count as count, element_instance as element, job_metric as metric,
+    ColumnId, Entity, Kind, element_count as count, element_instance as element, job_metric as metric,
     process_instance as instance,
 };
 use search::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
@@ -127,9 +127,14 @@ fn elements(rows: &[Row]) -> Reply {
     Reply::json(out)
 }
 
+/// The filter of a request, on rows of an entity.
+pub(in crate::rest) fn filter_of(call: &Call<'_>, entity: &'static Entity) -> Result<Filter, Failure> {
+    FilterReader::new(entity).object("filter", &call.fields.object("filter"))
+}
+
 /// Element instances of process instances that pass the filter of a request.
 pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, Failure> {
-    let filter = FilterReader::new(&instance::ENTITY).object("filter", &call.fields.object("filter"))?;
+    let filter = filter_of(call, &instance::ENTITY)?;
     if filter == Filter::everything() {
         return Ok(filter);
     }

@@ -171,7 +171,8 @@ pub(super) fn path_of(spec: &OperationSpec) -> String {
     let mut path = spec.path.to_owned();
     for parameter in spec.path_parameters {
         let value = example(parameter.schema, 0);
-        let value = value.as_str().unwrap().replace('<', "%3C").replace('>', "%3E");
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let value = value.replace('<', "%3C").replace('>', "%3E");
         path = path.replace(&format!("{{{}}}", parameter.name), &value);
     }
     let required = spec.query_parameters.iter().filter(|p| p.required);
@@ -294,6 +295,11 @@ fn bad_path_parameters_are_refused_by_name() {
     assert!(count > 150, "only {count} cases were generated");
 }
 
+/// A cluster that serves requests is not restored.
+pub(super) const fn is_always_refused(operation: Operation) -> bool {
+    matches!(operation, Operation::Restore | Operation::RestoreAsClusterAdmin | Operation::GetRestoreStatus)
+}
+
 /// A valid body, as small as can be.
 pub(super) fn small_body(operation: Operation) -> Option<Value> {
     let spec = operation.spec();
@@ -306,6 +312,11 @@ pub(super) fn small_body(operation: Operation) -> Option<Value> {
             body = Some(json!({"id": "a", "type": "t", "eventTypes": ["all"]}));
         }
         Operation::UpdateGlobalTaskListener => body = Some(json!({"type": "t", "eventTypes": ["all"]})),
+        Operation::Restore | Operation::RestoreAsClusterAdmin => body = Some(json!({"backupIds": [1]})),
+        // There is one with the number 1.
+        Operation::TakeHistoryBackup | Operation::TakeHistoryBackupAsClusterAdmin => {
+            body = Some(json!({"backupId": 2}));
+        }
         Operation::EvaluateExpression => body = Some(json!({"expression": "=a"})),
         Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
         Operation::GetJobTimeSeriesStatistics => {
@@ -377,7 +388,8 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
         if matches!(
             operation,
             Operation::GetDocument | Operation::DeleteDocument | Operation::CreateDocumentLink
-        ) {
+        ) || is_always_refused(operation)
+        {
             continue;
         }
         let gateway = stored_gateway(&Arc::default(), &Arc::default());
@@ -399,6 +411,7 @@ pub(super) fn check_response(spec: &OperationSpec, status: u16, body: &str) {
         None if spec.id.ends_with("XML") => {
             assert_ne!(body, "", "{} answers {status} without a file", spec.id);
         }
+        None if spec.id == "getResourceContentBinary" => {}
         None => assert_eq!(body, "", "{} answers {status} with a body", spec.id),
         Some(_) if spec.id == "getResourceContent" => {}
         Some(schema) => assert_eq!(validate(schema, body).err(), None, "{}: {body}", spec.id),

@@ -8,20 +8,22 @@ use std::sync::atomic::Ordering;
 
 use super::contract::{small_body, valid_path};
 use super::fake::FakeBroker;
+use super::fake_operations::FakeOperations;
 use super::fake_storage::FakeStorage;
-use super::{block_on, request, stored_gateway, text};
-use crate::rest::contract::{Media, Operation, ROUTES};
+use super::{Options, block_on, gateway_with, request, text};
+use crate::rest::contract::{Media, OPERATIONS, Operation, ROUTES};
 use crate::rest::query;
 
 const HEAD: &str = "\
 # REST operations
 
-Each of the 183 operations of release 8.9, and who answers it. A test writes this page (`UPDATE_EXPECT=1 cargo test -p gateway documented`)
+Each of the 183 operations of release 8.9, the operations of 8.10 that are served, and who answers them. A test writes this page (`UPDATE_EXPECT=1 cargo test -p gateway documented`)
 from the contract, from what an operation asks for while it is answered, and from [the compatibility table](compatibility.md), which says more.
 
 - **command**: it goes through the log and is answered by the engine;
 - **engine state**: the engine answers for what lives, at once;
 - **secondary storage**: what happened, a moment later; without secondary storage it is refused with 403;
+- **broker**: it is told to do something, or how it is, as at the management port;
 - **gateway**: it knows by itself, or asks a store of documents.
 
 | operation | request | answered by | shown by |
@@ -35,13 +37,16 @@ fn answered_by(operation: Operation) -> &'static str {
         return if operation == Operation::CreateDeployment { "command" } else { "gateway" };
     }
     let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
-    let gateway = stored_gateway(&broker, &storage);
+    let operations = Arc::new(FakeOperations::with_backups());
+    let options =
+        Options { storage: Some(storage.storage()), operations: operations.slot(), ..Options::default() };
+    let gateway = gateway_with(&broker, options);
     let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
     block_on(async { text(gateway.answer(request(spec.method, &valid_path(spec), body)).await).await });
     let is_command = !broker.commands.lock().is_empty();
     let is_activation = !broker.activations.lock().is_empty();
     let has_read = broker.reads.load(Ordering::SeqCst) > 0;
-    let is_stored = !storage.searches.lock().is_empty() || storage.statistics.load(Ordering::SeqCst) > 0;
+    let is_stored = !storage.searches.lock().is_empty() || !storage.statistics.lock().is_empty();
     match (is_command || is_activation, has_read, is_stored) {
         (true, ..) => "command",
         (_, true, _) if query::get_of(operation).is_some() => {
@@ -50,6 +55,7 @@ fn answered_by(operation: Operation) -> &'static str {
         (_, true, true) => "engine state and secondary storage",
         (_, true, false) => "engine state",
         (_, _, true) => "secondary storage",
+        _ if operations.asked.load(Ordering::SeqCst) > 0 => "broker",
         _ if query::get_of(operation).is_some() => "secondary storage",
         _ => "gateway",
     }
@@ -75,7 +81,7 @@ fn the_table_of_operations_is_true() {
     let evidence = evidence(&page);
     let mut operations: Vec<Operation> = ROUTES.iter().flat_map(|node| node.operations).flatten().collect();
     operations.sort_by_key(|operation| operation.spec().id);
-    assert_eq!(operations.len(), 183);
+    assert_eq!(operations.len(), OPERATIONS.len());
     let mut table = HEAD.to_owned();
     for operation in operations {
         let spec = operation.spec();

@@ -31,13 +31,20 @@ fn refused(operation: Operation, refusal: fn() -> SubmitError) -> (u16, String) 
     block_on(async { text(gateway.answer(request(spec.method, &valid_path(spec), body)).await).await })
 }
 
+/// Operations of operators, who have another view of the broker; their refusals are in `administration`.
+fn is_for_operators(spec: &OperationSpec) -> bool {
+    let places = ["/cluster/v2/", "/v2/exporting", "/v2/mode", "/v2/secrets", "/v2/backups", "/v2/restore"];
+    places.iter().any(|place| spec.path.starts_with(place))
+}
+
 /// Served operations with a JSON body or none that declare a status.
 fn declaring(status: u16) -> Vec<Operation> {
     let is_multipart =
         |spec: &OperationSpec| spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart);
     served()
         .into_iter()
-        .filter(|operation| declares(operation.spec(), status) && !is_multipart(operation.spec()))
+        .filter(|operation| declares(operation.spec(), status))
+        .filter(|operation| !is_multipart(operation.spec()) && !is_for_operators(operation.spec()))
         .collect()
 }
 

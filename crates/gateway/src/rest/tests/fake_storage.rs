@@ -2,7 +2,6 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
@@ -27,8 +26,8 @@ pub(super) struct FakeStorage {
     pub(super) is_too_large: bool,
     /// Minutes in which there were jobs, one of each; without it there is one answer to all.
     pub(super) minutes: i64,
-    /// How often numbers were asked for.
-    pub(super) statistics: AtomicUsize,
+    /// Numbers that were asked for.
+    pub(super) statistics: Mutex<Vec<Statistics>>,
 }
 
 impl FakeStorage {
@@ -101,7 +100,7 @@ impl Reader for FakeStorage {
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        self.statistics.fetch_add(1, Ordering::SeqCst);
+        self.statistics.lock().push(statistics.clone());
         if self.minutes > 0 && statistics.group_by == [job_metric::TIME] {
             return ready(Ok(self.minutes_of(&statistics))).boxed();
         }

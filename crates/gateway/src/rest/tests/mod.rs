@@ -1,13 +1,16 @@
 //! Tests of the REST gateway against a broker that answers from a script.
 
 mod access;
+mod administration;
 mod attacks;
+mod backups;
 mod batch_operations;
 mod contract;
 mod documented;
 mod documents;
 mod errors;
 mod fake;
+mod fake_operations;
 mod fake_storage;
 mod hostile_filters;
 mod http;
@@ -29,15 +32,21 @@ use std::sync::Arc;
 use ::http::{Request, Response};
 use bytes::Bytes;
 use fake::FakeBroker;
+use fake_operations::FakeOperations;
 use fake_storage::FakeStorage;
 use http_body_util::Full;
 use tokio_util::sync::CancellationToken;
 
 use super::{Gateway, Options};
 
-/// A gateway in front of a fake.
+/// A gateway in front of a fake, which operators see, too.
 fn gateway(broker: &Arc<FakeBroker>) -> Gateway {
-    gateway_with(broker, Options::default())
+    gateway_with(broker, running())
+}
+
+/// Options of a gateway whose broker runs.
+fn running() -> Options {
+    Options { operations: Arc::new(FakeOperations::with_backups()).slot(), ..Options::default() }
 }
 
 fn gateway_with(broker: &Arc<FakeBroker>, options: Options) -> Gateway {
@@ -52,7 +61,7 @@ fn tenants_gateway(broker: &Arc<FakeBroker>) -> Gateway {
 
 /// One with secondary storage.
 fn stored_gateway(broker: &Arc<FakeBroker>, storage: &Arc<FakeStorage>) -> Gateway {
-    gateway_with(broker, Options { storage: Some(storage.storage()), ..Options::default() })
+    gateway_with(broker, Options { storage: Some(storage.storage()), ..running() })
 }
 
 /// A request with a JSON body, or none if it is empty.
@@ -69,7 +78,7 @@ async fn text(response: Response<super::ReplyBody>) -> (u16, String) {
     use http_body_util::BodyExt as _;
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
-    (status, String::from_utf8(body.to_vec()).unwrap())
+    (status, String::from_utf8_lossy(&body).into_owned())
 }
 
 /// Runs a test's future.

@@ -111,6 +111,37 @@ fn items(operation: Operation, body: &'static str) -> String {
 }
 
 #[test]
+fn names_of_variables_are_those_of_a_definition() {
+    use search::model::variable;
+    use search::{Filter, Operand, Test};
+
+    let (broker, storage) = (Arc::default(), Arc::new(FakeStorage::default()));
+    let gateway = super::stored_gateway(&broker, &storage);
+    let spec = Operation::SearchProcessDefinitionVariableNames.spec();
+    let path = "/v2/process-definitions/5/variable-names/search";
+    let ask = |body: &'static str| {
+        let (status, answer) =
+            block_on(async { text(gateway.answer(request("POST", path, body)).await).await });
+        check_response(spec, status, &answer);
+        serde_json::from_str::<serde_json::Value>(&answer).unwrap()
+    };
+    let answer = ask("");
+    assert_eq!(answer["items"].as_array().unwrap().len(), 1);
+    assert_eq!(answer["page"]["hasMoreTotalItems"], false);
+    ask(r#"{"filter":{"name":{"$like":"a*"}}}"#);
+    let asked = storage.statistics.lock().pop().unwrap();
+    assert_eq!(asked.group_by, [variable::NAME]);
+    let of_definition = Filter::Column(variable::DEFINITION_KEY, Test::Equal(Operand::Integer(5)));
+    let named = Filter::Column(variable::NAME, Test::Like("a*".into()));
+    assert_eq!(asked.filter, Filter::All(vec![of_definition, Filter::All(vec![named])]));
+    // A page behind the end is empty.
+    assert_eq!(ask(r#"{"page":{"from":7}}"#)["items"], serde_json::json!([]));
+    let refused = super::gateway(&Arc::default());
+    let answer = block_on(async { text(refused.answer(request("POST", path, "")).await).await });
+    assert_eq!(answer.0, 403, "{}", answer.1);
+}
+
+#[test]
 fn processes_with_running_instances_are_counted() {
     let bill = r#"{"processDefinitionId":"bill","tenantId":"<default>","latestProcessDefinitionName":"A name","hasMultipleVersions":false,"activeInstancesWithoutIncidentCount":0,"activeInstancesWithIncidentCount":3}"#;
     let order = r#"{"processDefinitionId":"order","tenantId":"<default>","latestProcessDefinitionName":null,"hasMultipleVersions":true,"activeInstancesWithoutIncidentCount":11,"activeInstancesWithIncidentCount":2}"#;

@@ -180,6 +180,11 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             };
             QueryReply::Resource(file(*key, "robot", content))
         }
+        Query::Resources { .. } => {
+            let tagged = FileView { version_tag: Some("stable".into()), version: 2, ..file(6, "notes", b"") };
+            let resources = vec![file(5, "robot", b""), tagged, file(10, "arm", b"")];
+            QueryReply::Resources { resources, has_more: false }
+        }
     })
 }
 
@@ -202,6 +207,7 @@ fn file(key: u64, id: &str, content: &[u8]) -> FileView {
         version_tag: None,
         resource_name: format!("{id}.file").into(),
         tenant_id: Name::default_tenant(),
+        deployment_key: 3,
         content: content.to_vec(),
     }
 }
@@ -276,6 +282,47 @@ fn definitions_are_found_by_their_keys() {
 }
 
 #[test]
+fn a_form_is_found_by_its_key() {
+    succeed(
+        Operation::GetFormByKey,
+        "/v2/forms/5",
+        r#"{"tenantId":"<default>","formId":"ask","schema":"{}","version":1,"formKey":"5"}"#,
+    );
+}
+
+#[test]
+fn resources_are_searched() {
+    let gateway = gateway(&Arc::default());
+    let found = |body: &'static str| {
+        let spec = Operation::SearchResources.spec();
+        let (status, answer) = block_on(async {
+            text(gateway.answer(request("POST", "/v2/resources/search", body)).await).await
+        });
+        check_response(spec, status, &answer);
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        let items = answer["items"].as_array().unwrap().iter();
+        let ids: Vec<_> = items.map(|item| item["resourceId"].as_str().unwrap().to_owned()).collect();
+        (ids.join(" "), answer["page"]["totalItems"].as_u64().unwrap())
+    };
+    for (body, ids, total) in [
+        ("", "robot notes arm", 3),
+        (r#"{"filter":{"resourceKey":"6"}}"#, "notes", 1),
+        (r#"{"filter":{"resourceKey":{"$in":["5","10"]}}}"#, "robot arm", 2),
+        (r#"{"filter":{"resourceName":{"$like":"*o*.file"}}}"#, "robot notes", 2),
+        (r#"{"filter":{"resourceId":"arm"}}"#, "arm", 1),
+        (r#"{"filter":{"version":{"$gt":1}}}"#, "notes", 1),
+        (r#"{"filter":{"versionTag":{"$exists":false}}}"#, "robot arm", 2),
+        (r#"{"filter":{"deploymentKey":"3"}}"#, "robot notes arm", 3),
+        (r#"{"filter":{"deploymentKey":"4"}}"#, "", 0),
+        (r#"{"filter":{"tenantId":"<default>"},"page":{"limit":1,"from":1}}"#, "notes", 3),
+        (r#"{"sort":[{"field":"resourceKey","order":"DESC"}]}"#, "arm notes robot", 3),
+        (r#"{"sort":[{"field":"versionTag"},{"field":"resourceName"}]}"#, "notes arm robot", 3),
+    ] {
+        assert_eq!(found(body), (ids.to_owned(), total), "{body}");
+    }
+}
+
+#[test]
 fn files_leave_as_they_were_deployed() {
     use http_body_util::BodyExt as _;
     for (path, accept, content_type, name, content) in [
@@ -297,6 +344,14 @@ fn files_leave_as_they_were_deployed() {
         ),
         ("/v2/resources/6/content", "text/plain", "text/plain; charset=utf-8", "robot.file", b"plain"),
         ("/v2/resources/7/content", "*/*", "application/octet-stream", "robot.file", b"\xff\x00"),
+        (
+            "/v2/resources/6/content/binary",
+            "application/octet-stream",
+            "application/octet-stream",
+            "robot.file",
+            b"plain",
+        ),
+        ("/v2/resources/7/content/binary", "*/*", "application/octet-stream", "robot.file", b"\xff\x00"),
     ] {
         let gateway = gateway(&Arc::default());
         let mut request = request("GET", path, "");

@@ -55,7 +55,7 @@ impl ReadAuthorization {
         resource: ResourceType,
         permission: PermissionType,
     ) -> impl Iterator<Item = &AuthorizationScope> {
-        let authorizations = self.known.grants.authorizations.iter();
+        let authorizations = self.known.grants.authorizations.iter().map(|view| &view.authorization);
         authorizations
             .filter(move |one| one.resource_type == resource && one.permissions.contains(&permission))
             .map(|one| &one.scope)
@@ -73,7 +73,7 @@ impl ReadAuthorization {
     }
 
     /// Whether there is a permission for a resource; without an ID, for all of them.
-    fn may(&self, resource: ResourceType, permission: PermissionType, id: Option<&str>) -> bool {
+    pub(super) fn may(&self, resource: ResourceType, permission: PermissionType, id: Option<&str>) -> bool {
         !self.authorizations
             || self.scopes(resource, permission).any(|scope| match scope {
                 AuthorizationScope::Any => true,

@@ -7,21 +7,55 @@ use crate::rest::call::Call;
 use crate::rest::contract::Operation;
 use crate::rest::problem::Failure;
 
-/// Permissions that an operation requires.
-fn need(operation: Operation) -> Option<(R, P)> {
-    Some(match operation {
-        Operation::CreateDocument | Operation::CreateDocuments => (R::Document, P::Create),
-        Operation::GetDocument | Operation::CreateDocumentLink => (R::Document, P::Read),
-        Operation::DeleteDocument => (R::Document, P::Delete),
-        Operation::EvaluateExpression => (R::Expression, P::Evaluate),
-        Operation::GetUsageMetrics => (R::System, P::ReadUsageMetric),
+/// Permissions of which an operation requires one.
+fn need(operation: Operation) -> &'static [(R, P)] {
+    match operation {
+        Operation::CreateDocument | Operation::CreateDocuments => &[(R::Document, P::Create)],
+        Operation::GetDocument | Operation::CreateDocumentLink => &[(R::Document, P::Read)],
+        Operation::DeleteDocument => &[(R::Document, P::Delete)],
+        Operation::EvaluateExpression => &[(R::Expression, P::Evaluate)],
+        Operation::GetUsageMetrics => &[(R::System, P::ReadUsageMetric)],
         Operation::GetGlobalJobStatistics
         | Operation::GetJobTypeStatistics
         | Operation::GetJobWorkerStatistics
         | Operation::GetJobTimeSeriesStatistics
-        | Operation::GetJobErrorStatistics => (R::System, P::ReadJobMetric),
-        _ => return None,
-    })
+        | Operation::GetJobErrorStatistics => &[(R::System, P::ReadJobMetric)],
+        Operation::GetExportingStatus
+        | Operation::GetClusterExportingStatus
+        | Operation::PauseExporting
+        | Operation::PauseClusterExporting
+        | Operation::ResumeExporting
+        | Operation::ResumeClusterExporting => &[(R::Exporter, P::Pause)],
+        Operation::TakeRuntimeBackup
+        | Operation::TakeRuntimeBackupAsClusterAdmin
+        | Operation::SyncRuntimeBackupState
+        | Operation::SyncRuntimeBackupStateAsClusterAdmin
+        | Operation::TakeHistoryBackup
+        | Operation::TakeHistoryBackupAsClusterAdmin => &[(R::Backup, P::Create)],
+        Operation::ListRuntimeBackups
+        | Operation::ListRuntimeBackupsAsClusterAdmin
+        | Operation::GetRuntimeBackup
+        | Operation::GetRuntimeBackupAsClusterAdmin
+        | Operation::GetRuntimeBackupState
+        | Operation::GetRuntimeBackupStateAsClusterAdmin
+        | Operation::ListHistoryBackups
+        | Operation::ListHistoryBackupsAsClusterAdmin
+        | Operation::GetHistoryBackup
+        | Operation::GetHistoryBackupAsClusterAdmin => &[(R::Backup, P::Read)],
+        Operation::DeleteRuntimeBackup
+        | Operation::DeleteRuntimeBackupAsClusterAdmin
+        | Operation::DeleteRuntimeBackupState
+        | Operation::DeleteRuntimeBackupStateAsClusterAdmin
+        | Operation::DeleteHistoryBackup
+        | Operation::DeleteHistoryBackupAsClusterAdmin => &[(R::Backup, P::Delete)],
+        Operation::Restore | Operation::RestoreAsClusterAdmin | Operation::GetRestoreStatus => {
+            &[(R::Backup, P::Restore)]
+        }
+        Operation::ChangeClusterMode | Operation::ChangeClusterModeAsClusterAdmin => {
+            &[(R::System, P::Update), (R::Backup, P::Restore)]
+        }
+        _ => &[],
+    }
 }
 
 impl Call<'_> {
@@ -29,14 +63,14 @@ impl Call<'_> {
     pub(in crate::rest) async fn check_operation(&self) -> Result<(), Failure> {
         let needed = need(self.operation);
         let names_tenant = self.operation == Operation::EvaluateExpression;
-        if needed.is_none() && !names_tenant {
+        if needed.is_empty() && !names_tenant {
             return Ok(());
         }
         let Some(sight) = ReadAuthorization::of(self).await? else { return Ok(()) };
-        if let Some((resource, permission)) = needed
-            && !sight.may(resource, permission, None)
+        if let Some((resource, permission)) = needed.first()
+            && !needed.iter().any(|(resource, permission)| sight.may(*resource, *permission, None))
         {
-            return Err(forbidden(resource, permission));
+            return Err(forbidden(*resource, *permission));
         }
         if names_tenant && !sight.is_of_tenant(&self.fields.tenant()) {
             return Err(forbidden(R::Expression, P::Evaluate));

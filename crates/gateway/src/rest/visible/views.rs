@@ -90,6 +90,9 @@ impl Call<'_> {
             QueryReply::Form(view) | QueryReply::Resource(view) => {
                 sight.show(R::Resource, P::Read, Some(&view.id), &view.tenant_id)?;
             }
+            QueryReply::Resources { resources, .. } => resources.retain(|view| {
+                sight.may(R::Resource, P::Read, Some(&view.id)) && sight.is_of_tenant(&view.tenant_id)
+            }),
             QueryReply::ClusterVariable(view) => {
                 let tenant_id = view.tenant_id.clone().unwrap_or_default();
                 sight.show(R::ClusterVariable, P::Read, Some(&view.name), &tenant_id)?;

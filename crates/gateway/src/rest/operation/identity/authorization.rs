@@ -2,7 +2,7 @@
 
 use protocol::{
     Authorization, AuthorizationScope, AuthorizationView, EntityType, IdentityCommand, IdentityQuery,
-    IdentityReply, Name, PermissionType, ResourceType, Response, UserTaskProperty,
+    IdentityReply, Name, Page, PermissionType, ResourceType, Response, UserTaskProperty,
 };
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{Digits, object, write_text};
+use crate::rest::writer::{Digits, member, object, write_text};
 
 pub(crate) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = IdentityCommand::CreateAuthorization(read_authorization(call)?);
@@ -44,20 +44,36 @@ pub(crate) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
 }
 
 pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
+    match call.read_identity(IdentityQuery::Authorizations { limit: ENTITIES_MAX }).await? {
+        IdentityReply::Authorizations(page) => Ok(Reply::json(found(call, page)?)),
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// `POST /v2/authentication/me/authorizations/search`: those of whoever asks, its groups, roles and mapping rules,
+/// which everybody may know.
+pub(crate) async fn search_own(call: &Call<'_>) -> Result<Reply, Failure> {
+    let known = call.known().await?;
+    let own = Page { items: known.grants.authorizations.clone(), has_more: known.grants.has_more };
+    let mut out = found(call, own)?;
+    let end = out.pop();
+    assert_eq!(end, Some(b'}'), "an answer is an object");
+    member("authorizationsEnabled", &mut out);
+    out.extend_from_slice(if call.access_options().authorizations { b"true}" } else { b"false}" });
+    Ok(Reply::json(out))
+}
+
+/// Those of a page that the request is for.
+fn found(call: &Call<'_>, mut page: Page<AuthorizationView>) -> Result<Vec<u8>, Failure> {
     let search = Search::read(&call.fields)?;
     let filter = call.fields.value("filter");
     let wanted = |list: &str| filter[list].as_array();
     let (ids, names) = (wanted("resourceIds"), wanted("resourcePropertyNames"));
-    match call.read_identity(IdentityQuery::Authorizations { limit: ENTITIES_MAX }).await? {
-        IdentityReply::Authorizations(mut page) => {
-            page.items.retain(|view| {
-                let scope = &view.authorization.scope;
-                is_wanted(ids, scope.resource_id()) && is_wanted(names, scope.property_name())
-            });
-            Ok(Reply::json(search.answer(page.items, page.has_more, property, write)))
-        }
-        other => Err(unexpected(&other)),
-    }
+    page.items.retain(|view| {
+        let scope = &view.authorization.scope;
+        is_wanted(ids, scope.resource_id()) && is_wanted(names, scope.property_name())
+    });
+    Ok(search.answer(page.items, page.has_more, property, write))
 }
 
 /// Whether a value is in a list, if there is one. An empty list says nothing.

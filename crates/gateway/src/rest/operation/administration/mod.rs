@@ -1,0 +1,65 @@
+//! What operators do with the broker and the cluster, from outside: the same as at the management port, with the
+//! permissions of whoever asks.
+//!
+//! Each operation stands at two paths: below `/v2` for a physical tenant, below `/cluster/v2` for all of them. There is
+//! one, so both do the same.
+
+pub(super) mod backups;
+pub(super) mod cluster;
+pub(super) mod exporting;
+pub(super) mod history_backups;
+pub(super) mod restore;
+pub(super) mod secrets;
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use protocol::RejectionType;
+
+use super::Call;
+use crate::management::{OperationError, Operations};
+use crate::rest::problem::Failure;
+
+/// The only physical tenant.
+const PHYSICAL_TENANT: &str = "default";
+
+impl Call<'_> {
+    /// The broker as operators see it, if it runs.
+    fn operations(&self) -> Result<Arc<dyn Operations>, Failure> {
+        self.gateway.options.operations.get().ok_or_else(|| {
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", "the broker is starting")
+        })
+    }
+
+    /// Refuses a request for a physical tenant that is not there.
+    fn check_physical_tenant(&self) -> Result<(), Failure> {
+        match self.query_parameter("physicalTenantId")? {
+            Some(id) if id != PHYSICAL_TENANT => Err(Failure::not_found(format!(
+                "physicalTenantId: expected '{PHYSICAL_TENANT}', the only physical tenant, but found '{id}'"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a parameter of the query is there and true.
+    fn is_set(&self, name: &str) -> Result<bool, Failure> {
+        Ok(self.query_parameter(name)?.as_deref() == Some("true"))
+    }
+}
+
+impl From<OperationError> for Failure {
+    fn from(error: OperationError) -> Self {
+        let detail = error.to_string();
+        match error {
+            OperationError::Invalid(_) => Self::invalid(detail),
+            OperationError::NotFound(_) => Self::not_found(detail),
+            OperationError::Conflict(_) => {
+                Self::new(StatusCode::CONFLICT, RejectionType::InvalidState.as_str(), detail)
+            }
+            OperationError::Unavailable(_) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+            }
+            OperationError::Failed(_) => Self::internal(detail),
+        }
+    }
+}
