@@ -722,8 +722,8 @@ fn commands_speak_tls_and_show_certificates_where_they_are_asked_for() {
         let hint = "hint: give credentials: --username";
         failed(&status("https", "localhost", &nobody), 1, &["user name or password is wrong", hint]);
         // Neither an authority that is not known, nor another name, nor nobody's certificate, nor without TLS.
-        failed(&status("https", "localhost", &known[2..]), 3, &[]);
-        failed(&status("https", "127.0.0.1", &known), 3, &[]);
+        failed(&status("https", "localhost", &known[2..]), 1, &[]);
+        failed(&status("https", "127.0.0.1", &known), 1, &[]);
         // The server ends these; whether the request was sent by then is chance.
         for refused in [status("https", "localhost", &trusted), status("http", "localhost", &known)] {
             assert!(matches!(refused.status.code(), Some(1 | 3)), "{refused:?}");

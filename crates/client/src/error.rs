@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::ConnectFault;
+
 /// A request that did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,10 +19,10 @@ pub enum Error {
         reason: &'static str,
     },
     #[error("cannot connect to {address}: {reason}")]
-    Connect { address: String, reason: String },
+    Connect { address: String, fault: ConnectFault, reason: String },
     /// The connection broke after the request was sent: whether it took effect is unknown.
     #[error("connection to {address} broke: {reason}")]
-    Broken { address: String, reason: String },
+    Broken { address: String, fault: ConnectFault, reason: String },
     /// No answer in time: whether the request took effect is unknown.
     #[error("no answer from {address} within {} ms", after.as_millis())]
     Timeout {
@@ -82,6 +84,24 @@ impl Error {
         match self {
             Self::Problem { status, .. } => *status == 404,
             Self::Grpc { code, .. } => *code == tonic::Code::NotFound,
+            _ => false,
+        }
+    }
+
+    /// Whether the addressed thing is in a state that does not allow the request.
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Self::Problem { status, .. } => *status == 409,
+            Self::Grpc { code, .. } => *code == tonic::Code::FailedPrecondition,
+            _ => false,
+        }
+    }
+
+    /// Whether the server gave up waiting, as it was told to.
+    pub fn is_deadline_exceeded(&self) -> bool {
+        match self {
+            Self::Problem { status, .. } => *status == 504,
+            Self::Grpc { code, .. } => *code == tonic::Code::DeadlineExceeded,
             _ => false,
         }
     }

@@ -10,7 +10,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::connection::{Answer, Connection};
+use super::connection::{Answer, BrokenExchange, Connection};
 use crate::stream::Connector;
 use crate::{Address, Error};
 
@@ -64,10 +64,9 @@ impl Pool {
                 Some(connection) => connection,
                 None => Connection::open(&self.connector).await?,
             };
-            let answer = connection
-                .exchange(request)
-                .await
-                .map_err(|reason| Error::Broken { address: self.address().authority(), reason })?;
+            let answer = connection.exchange(request).await.map_err(|BrokenExchange { fault, reason }| {
+                Error::Broken { address: self.address().authority(), fault, reason }
+            })?;
             if connection.is_usable() {
                 self.idle().push(connection);
             }
