@@ -1,23 +1,59 @@
 //! The command line: [`Command`] lists the commands; their arguments stand in a file for each kind of user.
 
+mod change;
 mod operate;
+mod process;
 mod server;
 mod work;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
+use client::RestClient;
 
-pub(crate) use self::operate::{Cancel, Resolve, Retry, Search, Show};
+pub(crate) use self::change::{
+    BatchAction, BatchCommand, BatchCreate, BatchKey, BatchKeys, BatchOptions, BatchWork, Delete,
+    DeleteAction, Instances, InstancesAction, MigrateArguments, MigrationPlan, ModifyArguments,
+};
+pub(crate) use self::operate::{Cancel, Export, Import, Resolve, Search, SearchFilter, Show, Watch};
+pub(crate) use self::process::{
+    AssignArguments, BroadcastArguments, CompleteTaskArguments, CorrelateArguments, Decisions,
+    DecisionsAction, EvaluateArguments, Feel, GetArguments, MessageArguments, Messages, MessagesAction,
+    PublishArguments, SetArguments, Signals, SignalsAction, TaskListArguments, Tasks, TasksAction,
+    VariablesAction, VariablesCommand,
+};
 pub(crate) use self::server::{
     Banned, Bench, BenchCommand, Completions, Config, Demo, DevCluster, Health, History, HistoryAction,
-    Partition, PartitionAction, ProfilePicture, Start, Status,
+    Partition, PartitionAction, ProfilePicture, ProfileSettings, ProfilesAction, ProfilesCommand, Start,
+    Status,
 };
-pub(crate) use self::work::{Deploy, Run};
+pub(crate) use self::work::{
+    ActivateArguments, CompleteArguments, Deploy, FailArguments, Jobs, JobsAction, Retry, Run,
+    ThrowArguments, Work,
+};
+use crate::connect::RestTarget;
+use crate::failure::Failure;
+
+/// A server's REST API, and how the answer is printed.
+#[derive(Debug, Args)]
+pub(crate) struct RestCommand {
+    #[command(flatten)]
+    pub(crate) target: RestTarget,
+    /// Print JSON: the answer of the API.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl RestCommand {
+    /// A client of the server.
+    pub(crate) fn connect(&self) -> Result<RestClient, Failure> {
+        self.target.connect()
+    }
+}
 
 /// A process orchestration engine that speaks the Camunda 8 API.
 #[derive(Debug, Parser)]
 #[command(name = "baton", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 refused or failed, 2 wrong command line or configuration, 3 server not reachable."
+    after_help = "Exit codes: 0 done, 1 refused or failed, 2 wrong command line or configuration, 3 nothing answers at the address."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -39,16 +75,44 @@ pub(crate) enum Command {
     Deploy(Deploy),
     /// Start an instance of a process.
     Run(Run),
+    /// Be a job worker without code: run a command for each job.
+    Work(Box<Work>),
+    /// Take jobs and end them.
+    Jobs(Jobs),
+    /// Publish and correlate messages.
+    Messages(Messages),
+    /// Broadcast signals.
+    Signals(Signals),
+    /// Set and show variables.
+    Variables(VariablesCommand),
+    /// List, assign and complete user tasks.
+    Tasks(Tasks),
+    /// Evaluate decisions.
+    Decisions(Decisions),
+    /// Evaluate a FEEL expression.
+    Feel(Feel),
     /// Find process instances, incidents, jobs and other entities in secondary storage.
     Search(Box<Search>),
     /// Show one entity and its parts.
     Show(Show),
+    /// Watch a process instance until it ends: elements entered and left, incidents.
+    Watch(Watch),
     /// Cancel process instances.
     Cancel(Cancel),
     /// Resolve incidents and retry the stopped elements.
     Resolve(Resolve),
-    /// Give jobs retries, and resolve their incidents.
+    /// Give jobs retries, and resolve their incidents: short for `jobs retry`.
     Retry(Retry),
+    /// Modify and migrate process instances.
+    Instances(Instances),
+    /// Do the same for many instances: batch operations.
+    Batch(Box<BatchCommand>),
+    /// Delete resources, or the history of instances.
+    Delete(Delete),
+    /// Write all entities that a search finds, as JSON lines.
+    Export(Export),
+    /// Bring exported processes, instances or variables to a server.
+    Import(Import),
     /// List process instances that the engine failed on and set aside; release or cancel them.
     Banned(Banned),
     /// Set a batch of commands aside that stops a partition, while no server runs on its data directory; look at
@@ -62,7 +126,9 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Run the brokers of one cluster on this machine, until SIGTERM or Ctrl-C. Not for production.
     DevCluster(DevCluster),
-    /// Print the completions of a shell.
+    /// Keep the addresses and credentials of servers under names.
+    Profiles(ProfilesCommand),
+    /// Print the script that completes commands in a shell, with the processes and keys of the server.
     Completions(Completions),
     /// Make a picture of the samples at the standard input, for a server.
     #[command(hide = true)]
@@ -87,6 +153,14 @@ fn number(text: &str) -> Result<i64, String> {
     text.parse().ok().filter(|key| *key > 0).ok_or_else(|| "expected a key: digits".to_owned())
 }
 
+/// Two elements, `FROM:TO`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_owned(), to.to_owned())),
+        _ => Err("expected two element IDs, FROM:TO".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -105,6 +179,8 @@ mod tests {
         for wrong in ["abc", "-1", "0", "1-2", ""] {
             assert!(number(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(pair("a:b"), Ok(("a".to_owned(), "b".to_owned())));
+        assert!(pair("a").is_err() && pair(":b").is_err() && pair("a:").is_err());
         assert!(key_value("a.b").is_err() && key_value("=c").is_err());
     }
 }

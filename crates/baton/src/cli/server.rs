@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCandidates;
 
 use super::{key_value, number};
+use crate::complete;
 use crate::connect::{ManagementTarget, Target};
 
 #[derive(Debug, Args)]
@@ -15,8 +17,10 @@ pub(crate) struct ProfilePicture {
     pub(crate) format: String,
 }
 
-/// Settings may also stand in the configuration file (see `baton config`) or in BATON_* variables; flags win.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Settings may also stand in the configuration file (see `baton config`) or in BATON_* variables; flags win."
+)]
 pub(crate) struct Start {
     /// Configuration file.
     #[arg(long, value_name = "FILE", env = "BATON_CONFIG")]
@@ -58,7 +62,7 @@ pub(crate) struct Config {
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Print JSON.
+    /// Print the answer of the API.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -185,11 +189,13 @@ pub(crate) struct Demo {
     pub(crate) stay: bool,
 }
 
-/// Broker i, from 0, listens at P+10i (REST), P+10i+1 (gRPC), P+10i+2 (management) and P+10i+3 (peers), P being the
-/// base port. Its configuration is DIR/broker-i/baton.yaml, its log DIR/broker-i/log and its process ID
-/// DIR/broker-i/pid. A broker that ends is not started again: start it with
-/// `baton start --config DIR/broker-i/baton.yaml`; then it is no longer stopped with the others.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Broker i, from 0, listens at P+10i (REST), P+10i+1 (gRPC), P+10i+2 (management) and P+10i+3 (peers), P being \
+    the base port. Its configuration is DIR/broker-i/baton.yaml, its log DIR/broker-i/log and its process ID \
+    DIR/broker-i/pid. A broker that ends is not started again: start it with `baton start --config \
+    DIR/broker-i/baton.yaml`; then it is no longer stopped with the others."
+)]
 pub(crate) struct DevCluster {
     /// How many brokers.
     #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=9))]
@@ -207,6 +213,81 @@ pub(crate) struct DevCluster {
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// Which shell.
-    pub(crate) shell: clap_complete::Shell,
+    /// Name of the shell.
+    #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
+    pub(crate) shell: String,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Profiles are in `baton/profiles.yaml` of the user's configuration directory, which nobody else may read. \
+    `--profile NAME` or BATON_PROFILE chooses one; the default one is for commands that name none."
+)]
+pub(crate) struct ProfilesCommand {
+    #[command(subcommand)]
+    pub(crate) action: ProfilesAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfilesAction {
+    /// List profiles, without their secrets.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a profile, or change the named settings of one.
+    Set(ProfileSettings),
+    /// Make a profile the default one.
+    Use {
+        /// Name of the profile.
+        #[arg(add = ArgValueCandidates::new(complete::profiles))]
+        name: String,
+    },
+    /// Remove a profile.
+    Remove {
+        /// Name of the profile.
+        #[arg(add = ArgValueCandidates::new(complete::profiles))]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileSettings {
+    /// Name of the profile.
+    #[arg(add = ArgValueCandidates::new(complete::profiles))]
+    pub(crate) name: String,
+    /// Address of the REST API.
+    #[arg(long, value_name = "URL")]
+    pub(crate) rest_address: Option<String>,
+    /// Address of the gRPC API.
+    #[arg(long, value_name = "URL")]
+    pub(crate) grpc_address: Option<String>,
+    /// Address of the management port.
+    #[arg(long, value_name = "URL")]
+    pub(crate) management_address: Option<String>,
+    /// User name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) username: Option<String>,
+    /// Read the password of the user from the standard input.
+    #[arg(long, conflicts_with = "token_stdin")]
+    pub(crate) password_stdin: bool,
+    /// Read a bearer token from the standard input.
+    #[arg(long, conflicts_with = "username")]
+    pub(crate) token_stdin: bool,
+    /// PEM file with the authorities that sign the certificates of servers with https.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) authorities: Option<PathBuf>,
+    /// PEM file with the certificate chain for a server that asks for one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate_chain: Option<PathBuf>,
+    /// PEM file with the private key of that certificate.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) private_key: Option<PathBuf>,
+    /// How long a request may take, such as 10s.
+    #[arg(long, value_name = "TIME", value_parser = bench::duration)]
+    pub(crate) request_timeout: Option<Duration>,
+    /// Make it the default one.
+    #[arg(long)]
+    pub(crate) default: bool,
 }
