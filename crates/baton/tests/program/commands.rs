@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::support::{STRAIGHT_BPMN, Server, TASK_BPMN, baton, failed, post, run, text};
+use crate::models::{STRAIGHT_BPMN, TASK_BPMN};
+use crate::support::{Server, baton, failed, post, run, text};
 
 #[test]
 fn a_server_that_is_not_there_is_told() {
@@ -116,7 +117,10 @@ fn a_process_is_deployed_and_run_from_the_command_line() {
         let status = json(&["status"]);
         assert_eq!(status["brokers"][0]["partitions"][0]["role"], "leader", "{status}");
         let deployed = json(&["deploy", file]);
-        assert_eq!(deployed["deployed"][0]["id"], "straight", "{deployed}");
+        assert_eq!(
+            deployed["deployments"][0]["processDefinition"]["processDefinitionId"], "straight",
+            "{deployed}"
+        );
         let ended = json(&["run", "straight", "--await", "--variables", "{\"a\": 1}"]);
         assert_eq!(ended["variables"], serde_json::json!({ "a": 1 }), "{ended}");
         let unknown = run(&[&["run", "unknown"], &to[..]].concat());
@@ -255,6 +259,6 @@ fn the_demonstration_compares_both_protocols() {
 fn completions_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         let output = run(&["completions", shell]);
-        assert!(output.status.success() && text(&output.stdout).contains("data-dir"), "{shell}");
+        assert!(output.status.success() && text(&output.stdout).contains("BATON_COMPLETE"), "{shell}");
     }
 }

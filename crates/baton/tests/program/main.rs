@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod jobs;
 mod manage;
+mod models;
 mod server;
 mod support;
 mod tls;
+mod work;

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::support::{Server, TASK_BPMN, ask, failed, run, text};
+use crate::models::TASK_BPMN;
+use crate::support::{Server, ask, failed, run, text};
 
 #[test]
 fn exporting_stays_as_operators_left_it_over_restarts() {

@@ -4,14 +4,18 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 pub(crate) fn baton() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_")) {
         command.env_remove(name);
     }
+    // Nobody's profiles.
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -63,6 +67,66 @@ impl Server {
         Self { child, output, ready, _data: None }
     }
 
+    /// A command that talks to this server.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = baton();
+        command
+            .args(arguments)
+            .env("BATON_REST_ADDRESS", self.address("rest"))
+            .env("BATON_GRPC_ADDRESS", self.address("grpc"))
+            .env("BATON_MANAGEMENT_ADDRESS", self.address("management"));
+        command
+    }
+
+    /// The output of such a command, which must succeed.
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// The same as JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
+    /// Deploys a model.
+    pub(crate) fn deploy(&self, name: &str, model: &str) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(name);
+        std::fs::write(&file, model).unwrap();
+        self.ok(&["deploy", file.to_str().unwrap()]);
+    }
+
+    /// Starts an instance and returns its key.
+    pub(crate) fn start_instance(&self, process: &str, variables: &str) -> String {
+        let started = self.json(&["run", process, "--variables", variables]);
+        started["processInstanceKey"].as_str().unwrap().to_owned()
+    }
+
+    /// The first entity that a search finds, now or soon.
+    pub(crate) fn found(&self, arguments: &[&str]) -> Value {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let answer = self.json(&[&["search"], arguments].concat());
+            match answer["items"].get(0) {
+                Some(item) => return item.clone(),
+                None => assert!(Instant::now() < end, "{arguments:?}: {answer}"),
+            }
+        }
+    }
+
+    /// The variables of an instance.
+    pub(crate) fn variable(&self, instance: &str, name: &str) -> String {
+        self.ok(&["variables", "get", instance, name]).trim().to_owned()
+    }
+
+    /// Asserts that nothing went wrong in the server, and stops it.
+    pub(crate) fn stop_clean(self) {
+        let (code, _, log) = self.stop(Signal::TERM);
+        assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+    }
+
     /// Asks the management port.
     pub(crate) fn manage(&self, method: &str, path: &str, body: &str) -> (u16, serde_json::Value) {
         let mut stream = TcpStream::connect(self.address("management")).unwrap();
@@ -97,26 +161,6 @@ impl Server {
         (self.child.wait().unwrap().code(), rest, log)
     }
 }
-
-pub(crate) const STRAIGHT_BPMN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
-  <process id="straight" isExecutable="true">
-    <startEvent id="start"/>
-    <sequenceFlow id="flow" sourceRef="start" targetRef="end"/>
-    <endEvent id="end"/>
-  </process>
-</definitions>"#;
-
-pub(crate) const TASK_BPMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
-  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
-  <process id="errand" isExecutable="true">
-    <startEvent id="begin"/>
-    <sequenceFlow id="to-task" sourceRef="begin" targetRef="task"/>
-    <serviceTask id="task">
-      <extensionElements><zeebe:taskDefinition type="errand"/></extensionElements>
-    </serviceTask>
-  </process>
-</definitions>"#;
 
 pub(crate) fn post(address: &str, path: &str, body: &str) -> String {
     let answer = ask(address, path, body);

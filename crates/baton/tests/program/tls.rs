@@ -22,6 +22,12 @@ impl Certificates {
             write(&format!("{name}-key.pem"), pair.serialize_pem());
         }
         write("authority.pem", authority.pem());
+        // An authority that is a server, too: signed by itself.
+        let pair = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        write("both.pem", params.self_signed(&pair).unwrap().pem());
+        write("both-key.pem", pair.serialize_pem());
         Self(directory)
     }
 
@@ -72,19 +78,22 @@ fn commands_speak_tls_and_show_certificates_where_they_are_asked_for() {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["brokers"][0]["partitions"][0]["role"], "leader", "{answer}");
         let nobody = [&known[..], &["--username", "bob"]].concat();
-        let hint = "hint: give credentials: --username";
-        failed(&status("https", "localhost", &nobody), 1, &["user name or password is wrong", hint]);
         // Neither an authority that is not known, nor another name, nor nobody's certificate, nor without TLS.
-        failed(&status("https", "localhost", &known[2..]), 1, &[]);
-        failed(&status("https", "127.0.0.1", &known), 1, &[]);
+        for (host, options, code, mentions) in [
+            ("localhost", &nobody[..], 1, ["user name or password is wrong", "hint: give credentials"]),
+            ("localhost", &known[2..], 1, ["UnknownIssuer", "hint: nobody who is trusted here"]),
+            ("127.0.0.1", &known, 1, ["certificate", "hint: the certificate is for other host names"]),
+            ("localhost", &known[..4], 2, ["--certificate-chain needs", "--private-key"]),
+            ("localhost", &["--authorities", "/nowhere.pem"], 2, ["/nowhere.pem", "No such file"]),
+            ("localhost", &["--authorities", &key], 2, [&key, "certificate"]),
+        ] {
+            failed(&status("https", host, options), code, &mentions);
+        }
         // The server ends these; whether the request was sent by then is chance.
         for refused in [status("https", "localhost", &trusted), status("http", "localhost", &known)] {
-            assert!(matches!(refused.status.code(), Some(1 | 3)), "{refused:?}");
+            failed(&refused, 1, &[]);
             assert!(refused.stdout.is_empty(), "{refused:?}");
         }
-        failed(&status("https", "localhost", &["--certificate-chain", &chain]), 2, &["--private-key"]);
-        failed(&status("https", "localhost", &["--authorities", "/nowhere.pem"]), 2, &["/nowhere.pem"]);
-        failed(&status("https", "localhost", &["--authorities", &key]), 2, &[&key, "certificate"]);
     }
     let management = address("management", "https", "localhost");
     let banned = ["banned", "--json", "--management-address", &management, "--authorities", &authority];
@@ -93,4 +102,27 @@ fn commands_speak_tls_and_show_certificates_where_they_are_asked_for() {
     failed(&run(&banned), 1, &["credentials are missing"]);
     let (code, _, log) = server.stop(Signal::TERM);
     assert!(code == Some(0) && !log.contains("ERROR"), "{log}");
+}
+
+#[test]
+fn the_cause_of_a_connection_that_fails_is_told() {
+    let certificates = Certificates::new();
+    let both = certificates.path("both.pem");
+    let mut settings = Vec::new();
+    for port in ["rest", "grpc"] {
+        settings.push(format!("{port}.tls.certificate_chain={both}"));
+        settings.push(format!("{port}.tls.private_key={}", certificates.path("both-key.pem")));
+    }
+    let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    let server = Server::start(&settings);
+    for (protocol, option) in [("rest", "--rest-address"), ("grpc", "--grpc-address")] {
+        let port = server.address(protocol).rsplit(':').next().unwrap().to_owned();
+        let status = |scheme: &str| {
+            let address = format!("{scheme}://localhost:{port}");
+            run(&["status", "--protocol", protocol, option, &address, "--authorities", &both])
+        };
+        failed(&status("https"), 1, &["hint: the server shows the certificate of an authority", "CA:FALSE"]);
+        failed(&status("http"), 1, &["hint: ", "TLS", "write https:// in the address"]);
+    }
+    server.stop(Signal::TERM);
 }
