@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod errors;
 mod jobs;
 mod manage;
 mod models;
+mod processes;
 mod server;
 mod support;
 mod tls;
