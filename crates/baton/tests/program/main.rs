@@ -1,6 +1,7 @@
 //! The program as a user runs it.
 #![allow(clippy::unwrap_used)]
 
+mod changes;
 mod commands;
 mod errors;
 mod jobs;
