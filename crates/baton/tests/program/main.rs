@@ -8,6 +8,7 @@ mod jobs;
 mod manage;
 mod models;
 mod processes;
+mod profiles;
 mod server;
 mod support;
 mod tls;
