@@ -31,7 +31,7 @@ pub enum Error {
         after: Duration,
     },
     /// The server refused a REST request (RFC 9457 problem).
-    #[error("{title} ({status}): {detail}")]
+    #[error("{}", problem_text(*status, title, detail))]
     Problem {
         status: u16,
         /// The reason's stable name, such as `NOT_FOUND`.
@@ -155,6 +155,15 @@ impl Error {
     }
 }
 
+/// Answers without a title are those of other programs.
+fn problem_text(status: u16, title: &str, detail: &str) -> String {
+    match (title, detail) {
+        ("", "") => format!("an empty answer with status {status}"),
+        ("", detail) => format!("an answer with status {status} that begins with: {detail}"),
+        (title, detail) => format!("{title} ({status}): {detail}"),
+    }
+}
+
 impl From<tonic::Status> for Error {
     fn from(status: tonic::Status) -> Self {
         Self::Grpc { code: status.code(), message: status.message().to_owned() }
@@ -208,6 +217,7 @@ mod tests {
         let error = Error::from_problem(502, b"<html>bad gateway</html>");
         assert_eq!(error.kind(), "HTTP_502");
         assert!(error.to_string().contains("bad gateway"));
+        assert_eq!(Error::from_problem(404, b"").to_string(), "an empty answer with status 404");
         assert!(error.is_transient());
     }
 }

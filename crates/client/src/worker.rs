@@ -123,6 +123,11 @@ pub trait JobHandler: Send + Sync + 'static {
         tracing::debug!(job.key, %error, "a job is gone");
     }
 
+    /// The time limit of jobs cannot be set anew: their handling goes on, and must end within the limit.
+    fn not_renewed(&self, job: &Job, error: &Error) {
+        tracing::debug!(job.key, %error, "a job is not renewed");
+    }
+
     /// Jobs could not be fetched; the worker tries again by itself.
     fn interrupted(&self, error: &Error) {
         tracing::debug!(%error, "fetching jobs failed");
@@ -222,7 +227,7 @@ impl<H: JobHandler> JobWorker<H> {
         self.handler.reported(&job, result.as_ref().map(|&()| ()));
     }
 
-    /// Gives the job its time limit anew, again and again, until the server refuses that.
+    /// Gives the job its time limit anew, again and again, until it is gone.
     async fn renew(&self, job: &Job, deadline: &Mutex<Instant>) -> Error {
         let update = UpdateJob { job_key: job.key, retries: None, timeout: Some(self.options.timeout) };
         loop {
@@ -232,7 +237,12 @@ impl<H: JobHandler> JobWorker<H> {
             match self.client.update_job(&update).await {
                 Ok(()) => *deadline.lock() = asked + self.options.timeout,
                 Err(error) if error.is_transient() => {}
-                Err(error) => return error,
+                Err(error) if error.is_not_found() || error.is_conflict() => return error,
+                // Not allowed, for instance: that says nothing of the job.
+                Err(error) => {
+                    self.handler.not_renewed(job, &error);
+                    return std::future::pending().await;
+                }
             }
         }
     }

@@ -65,6 +65,10 @@ impl JobHandler for Handler {
         }
     }
 
+    fn not_renewed(&self, _: &Job, _: &Error) {
+        self.gate.add_permits(1);
+    }
+
     fn lost(&self, job: &Job, error: &Error) {
         assert!(error.is_not_found(), "{error}");
         self.reported(job, Err(error));
@@ -251,4 +255,16 @@ async fn a_job_that_is_gone_is_given_up() {
     run_renewing(&gateway, &handler).await;
     assert_eq!(*handler.reported.lock(), [(1, false)]);
     assert!(completed(&gateway).is_empty());
+}
+
+#[tokio::test]
+async fn a_worker_that_may_not_renew_goes_on() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().waiting.push_back(short_job(1));
+    gateway.book.lock().forbids_renewals = true;
+    let mut handler = Handler::new(1, complete);
+    // It opens when the worker tells that the job is not renewed.
+    handler.gate = Arc::new(Semaphore::new(0));
+    run_renewing(&gateway, &handler).await;
+    assert_eq!(completed(&gateway), [1]);
 }

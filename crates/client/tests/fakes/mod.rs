@@ -62,6 +62,8 @@ pub struct Book {
     pub thrown: Vec<grpc::ThrowErrorRequest>,
     /// Jobs whose time limit was set anew, each as often as that was done.
     pub renewed: Vec<i64>,
+    /// Nobody may set time limits.
+    pub forbids_renewals: bool,
     /// This job is gone.
     pub gone: Option<i64>,
     /// So many completions are refused as overload first.
@@ -181,6 +183,9 @@ gateway! {
     async fn update_job_timeout(&self, request: Request<grpc::UpdateJobTimeoutRequest>) -> Answer<grpc::UpdateJobTimeoutResponse> {
         let key = request.into_inner().job_key;
         let mut book = self.book.lock();
+        if book.forbids_renewals {
+            return Err(Status::permission_denied("not you"));
+        }
         if book.gone == Some(key) {
             return Err(Status::not_found("no such job"));
         }
