@@ -71,7 +71,7 @@ pub(crate) struct Status {
 pub(crate) struct Health {
     #[command(flatten)]
     pub(crate) target: ManagementTarget,
-    /// Print JSON.
+    /// Print the answer of the management port.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -98,6 +98,8 @@ struct Told {
     outcomes: HashMap<i64, (&'static str, String)>,
     /// Why jobs could not be fetched last, so that it is told once.
     interruption: Option<String>,
+    /// Whether it was told that jobs cannot be renewed.
+    is_unrenewed: bool,
     failure: Option<Failure>,
 }
 
@@ -193,6 +195,15 @@ impl JobHandler for Hands {
     fn lost(&self, job: &Job, error: &Error) {
         self.told.lock().outcomes.remove(&job.key);
         self.tell(job, "lost", &format!("its handler was killed: {error}"));
+    }
+
+    fn not_renewed(&self, _: &Job, error: &Error) {
+        let mut told = self.told.lock();
+        if !std::mem::replace(&mut told.is_unrenewed, true) {
+            output::note(format_args!(
+                "note: jobs cannot be renewed, so that a handler must end within --timeout: {error}"
+            ));
+        }
     }
 
     fn interrupted(&self, error: &Error) {

@@ -175,27 +175,21 @@ fn many_instances_are_changed_at_once() {
 
 #[test]
 fn a_batch_operation_is_suspended_resumed_and_canceled() {
-    let server = Server::start(&[]);
+    let server = Server::start(&["--set", "secondary_storage.fresh_timeout=30s"]);
     server.deploy("errand.bpmn", TASK_BPMN);
-    server.start_instance("errand", "{}");
+    let instance = server.start_instance("errand", "{}");
     server.found(&["instances"]);
-    // Nothing is exported, so that it does not begin.
+    // It waits for secondary storage to be fresh before it looks for instances.
     assert!(server.manage("POST", "/exporting/pause", "").0 < 300);
     let created = server.json(&["batch", "create", "cancel", "--process", "errand"]);
-    let key = created["batchOperationKey"].as_str().unwrap().to_owned();
-    let state = |verb: &str, word: &str| {
-        let output = server.command(&["batch", verb, &key]).output().unwrap();
-        // It may have ended before, since one instance takes a moment.
-        if output.status.success() {
-            assert_eq!(text(&output.stdout), format!("{word} {key}\n"));
-        } else {
-            failed(&output, 1, &[&format!("cannot {verb} batch operation {key}")]);
-        }
-    };
-    state("suspend", "suspended");
-    state("resume", "resumed");
-    state("cancel", "canceled");
+    let key = created["batchOperationKey"].as_str().unwrap();
+    for (verb, word) in [("suspend", "suspended"), ("resume", "resumed"), ("cancel", "canceled")] {
+        assert_eq!(server.ok(&["batch", verb, key]), format!("{word} {key}\n"));
+    }
     assert!(server.manage("POST", "/exporting/resume", "").0 < 300);
+    let filter = json!({ "batchOperationKey": key }).to_string();
+    server.found(&["batches", "--state", "CANCELED", "--filter", &filter]);
+    server.found(&["instances", "--instance", &instance, "--state", "ACTIVE"]);
     server.stop_clean();
 }
 

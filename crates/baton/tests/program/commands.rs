@@ -61,9 +61,9 @@ fn how_a_server_is_decides_the_exit_code() {
     let down = run(&[&["health"], &to[..]].concat());
     assert_eq!(down.status.code(), Some(1), "{}", text(&down.stderr));
     let said: serde_json::Value = serde_json::from_slice(&down.stdout).unwrap();
-    assert_eq!(said["isUp"], false, "{said}");
-    let disk = said["parts"].as_array().unwrap().iter().find(|part| part["name"] == "disk").unwrap();
-    assert!(disk["isUp"] == false && disk["reason"].is_string(), "{said}");
+    assert_eq!(said["status"], "DOWN", "{said}");
+    let disk = &said["components"]["disk"];
+    assert!(disk["status"] == "DOWN" && disk["details"]["reason"].is_string(), "{said}");
     server.stop(Signal::TERM);
 
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -261,4 +261,23 @@ fn completions_are_printed() {
         let output = run(&["completions", shell]);
         assert!(output.status.success() && text(&output.stdout).contains("BATON_COMPLETE"), "{shell}");
     }
+}
+
+#[test]
+fn the_history_is_copied_while_a_server_runs() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_at(&data.path().join("data"), &[]);
+    server.deploy("straight.bpmn", STRAIGHT_BPMN);
+    server.found(&["processes"]);
+    let (directory, copy) = (data.path().join("data"), data.path().join("copy"));
+    let (directory, copy) = (directory.to_str().unwrap(), copy.to_str().unwrap());
+    let said = server.ok(&["history", "copy", copy, "--data-dir", directory]);
+    let bytes = std::fs::metadata(copy).unwrap().len();
+    assert!(
+        said.starts_with(&format!("{copy}: {bytes} bytes\npartition 1: everything up to position ")),
+        "{said}"
+    );
+    let again = run(&["history", "copy", copy, "--data-dir", directory]);
+    failed(&again, 1, &["cannot copy", "hint: name a file that is not there yet"]);
+    server.stop_clean();
 }

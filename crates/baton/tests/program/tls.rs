@@ -125,4 +125,13 @@ fn the_cause_of_a_connection_that_fails_is_told() {
         failed(&status("http"), 1, &["hint: ", "TLS", "write https:// in the address"]);
     }
     server.stop(Signal::TERM);
+
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("https://{}", silent.local_addr().unwrap());
+    let options = ["--rest-address", &address, "--authorities", &both, "--request-timeout", "200ms"];
+    failed(
+        &run(&[&["status"], &options[..]].concat()),
+        3,
+        &["no answer within 200 ms", "hint: is a server running"],
+    );
 }
