@@ -198,6 +198,7 @@ mod tests {
             ("BATON_STAT_FLUSH_BYTES", "4MiB"),
             ("BATON_REST_ADDRESS", "http://localhost:8080"),
             ("BATON_TOKEN", "t"),
+            ("BATON_PROFILE", "prod"),
         ];
         let flags = [("--rest", "rest.listen", "8080")];
         let error = with(file, &variables, &flags).unwrap_err().to_string();

@@ -86,7 +86,7 @@ impl Busy {
             file.display()
         );
         let mut worker = server
-            .command(&["work", "errand", "--handler", &handler, "--timeout", "600ms"])
+            .command(&["work", "errand", "--handler", &handler, "--timeout", "2s"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -141,7 +141,7 @@ fn a_job_in_work_is_renewed_and_given_back_when_its_handler_is_killed() {
     let instance = server.start_instance("errand", "{}");
     let mut busy = Busy::start(&server, &file);
     // Longer than its time-out, nobody else gets it.
-    let end = Instant::now() + Duration::from_secs(2);
+    let end = Instant::now() + Duration::from_secs(5);
     while Instant::now() < end {
         let other = server.json(&["jobs", "activate", "errand", "--wait", "200ms"]);
         assert_eq!(other["jobs"], serde_json::json!([]));
