@@ -79,13 +79,14 @@ async fn keys(client: &RestClient, name: &str, all_versions: bool) -> Result<Vec
 }
 
 fn choose(
-    VersionedId { id, .. }: VersionedId<'_>,
+    VersionedId { id, version }: VersionedId<'_>,
     found: Vec<(String, String)>,
     all_versions: bool,
 ) -> Result<Vec<String>, Failure> {
     match found.len() {
         0 => Err(Failure::new(format!(
-            "there is no process and there are no decision requirements '{id}' of this version"
+            "there is no process and there are no decision requirements '{id}'{}",
+            version.map_or_else(String::new, |version| format!(" of version {version}"))
         ))
         .hint("forms and other resources are named by their keys, which `baton deploy` tells")),
         1 => Ok(found.into_iter().map(|(key, _)| key).collect()),

@@ -13,10 +13,19 @@ use crate::cli::{Search, SearchFilter};
 use crate::failure::Failure;
 use crate::output;
 
+/// Advice to users whose cursor is none.
+const CURSORS: &str = "a page that is not the last ends with `go on with --after CURSOR` (page.endCursor in JSON): copy it \
+                       whole, for the same kind, filter and order";
+
 pub(crate) async fn run(arguments: &Search) -> Result<ExitCode, Failure> {
     let request = request(arguments)?;
     let client = arguments.to.connect()?;
-    print(arguments.kind, &client, &request, arguments.to.json).await
+    let outcome = print(arguments.kind, &client, &request, arguments.to.json).await;
+    outcome.map_err(
+        |failure| {
+            if failure.message().contains("page.after") { failure.hint(CURSORS) } else { failure }
+        },
+    )
 }
 
 /// Searches and prints what is found.
@@ -91,10 +100,7 @@ fn request(arguments: &Search) -> Result<Value, Failure> {
     let mut page = json!({ "limit": arguments.limit });
     if let Some(after) = &arguments.after {
         if !is_cursor(after) {
-            return Err(Failure::usage(format!("--after: '{after}' is no cursor")).hint(
-                "a page that is not the last ends with `go on with --after CURSOR` (page.endCursor in JSON): copy it \
-                 whole, for the same kind, filter and order",
-            ));
+            return Err(Failure::usage(format!("--after: '{after}' is no cursor")).hint(CURSORS));
         }
         page["after"] = Value::from(after.as_str());
     }

@@ -73,7 +73,7 @@ fn resources_and_histories_are_deleted() {
     let answer = server.json(&["delete", "resources", definition]);
     assert_eq!(answer[0]["resourceKey"], definition, "{answer}");
     let unknown = server.command(&["delete", "resources", "order"]).output().unwrap();
-    failed(&unknown, 1, &["there is no process and there are no decision requirements 'order'"]);
+    failed(&unknown, 1, &["there is no process and there are no decision requirements 'order'\n"]);
 
     server.deploy("errand.bpmn", TASK_BPMN);
     let alive = server.start_instance("errand", "{}");

@@ -236,6 +236,8 @@ fn what_happened_is_found_and_mended_from_the_command_line() {
     let ended = found(&["instances", "--instance", instance, "--state", "TERMINATED"]);
     assert_eq!(ended["processInstanceKey"], instance);
     failed(&run(&[&["show", "job", "7"], &to[..]].concat()), 1, &["there is no job with key 7"]);
+    let foreign = run(&[&["search", "jobs", "--after", "abcd"], &to[..]].concat());
+    failed(&foreign, 1, &["page.after", "hint: a page that is not the last"]);
     let nothing = run(&[&["search", "tasks"], &to[..]].concat());
     assert!(nothing.status.success() && nothing.stdout.is_empty(), "{nothing:?}");
     assert_eq!(text(&nothing.stderr), "no user tasks found\n");
