@@ -51,6 +51,7 @@ OTHER_LANGUAGES = {
 """Languages of blocks that are neither commands nor settings, with the reason why they are not run."""
 
 PREPARED = {
+    "docs/command-line.md": ("baton start --data-dir data",),
     "docs/history.md": (
         "baton start --data-dir data",
         "baton deploy crates/bench/models/order.bpmn",

@@ -73,6 +73,7 @@ class Reader:
         env |= {f"BATON_{name.upper()}_LISTEN": f"127.0.0.1:{port}" for name, port in self._ports.items()}
         env |= {f"BATON_{name.upper()}_ADDRESS": f"http://localhost:{port}" for name, port in self._ports.items()}
         env |= {"PATH": f"{tools}:{env['PATH']}", "CARGO": str(tools / "cargo"), "ARGS": DEMO, "TMPDIR": str(tools.parent)}
+        env["XDG_CONFIG_HOME"] = str(tools.parent / "config")
         for name in ("no_proxy", "NO_PROXY"):
             env[name] = "127.0.0.1,localhost"
         return env

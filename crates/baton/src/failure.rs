@@ -3,12 +3,16 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use client::ConnectFault;
+
 /// The server refused, or something went wrong here.
 const REFUSED: u8 = 1;
 /// The command line or the configuration is wrong; also what clap exits with.
 const USAGE: u8 = 2;
 /// Nobody answers at the address.
 const UNREACHABLE: u8 = 3;
+
+const UNKNOWN_OUTCOME: &str = "whether the request took effect is not known; look before you repeat it";
 
 /// A command that could not do what was asked.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,24 +48,70 @@ impl Failure {
         use client::Error as E;
         let failure = Self::new(format!("cannot {action}: {error}"));
         match error {
-            E::Connect { reason, .. } if reason.contains("certificate") => {
-                Self { code: UNREACHABLE, ..failure }.hint(
-                    "--authorities names the authorities that sign the server's certificate; that certificate must not be an authority itself (CA:FALSE)",
-                )
+            E::Connect { fault: ConnectFault::NothingAnswers, .. } => Self { code: UNREACHABLE, ..failure }
+                .hint(
+                    "is a server running there? Start one with `baton start`, or name another address (see --help)",
+                ),
+            E::Connect { fault, reason, .. } => failure.of_fault(*fault, reason),
+            E::Timeout { .. } => Self { code: UNREACHABLE, ..failure }.hint(UNKNOWN_OUTCOME),
+            E::Broken { fault, reason, .. } => {
+                let failure = failure.of_fault(*fault, reason);
+                let is_closed = ["connection closed", "closed by the server", "broken pipe", "reset"]
+                    .iter()
+                    .any(|sign| reason.contains(sign));
+                match failure.hint {
+                    Some(_) => failure,
+                    // Some servers with TLS say nothing to those without.
+                    None if is_closed => failure
+                        .hint(format!("{UNKNOWN_OUTCOME}; if the port speaks TLS, write https:// in the address")),
+                    None => failure.hint(UNKNOWN_OUTCOME),
+                }
             }
-            E::Connect { .. } => Self { code: UNREACHABLE, ..failure }.hint(
-                "is a server running there? Start one with `baton start`, or name another address (see --help)",
-            ),
-            E::Broken { .. } | E::Timeout { .. } => Self { code: UNREACHABLE, ..failure }
-                .hint("whether the request took effect is not known; look before you repeat it"),
             E::Address { .. } => Self { code: USAGE, ..failure },
-            error if error.is_unauthenticated() => failure
-                .hint("give credentials: --username with the password in BATON_PASSWORD, or a token in BATON_TOKEN"),
+            error if error.is_unauthenticated() => failure.hint(
+                "give credentials: --username with the password in BATON_PASSWORD, a token in BATON_TOKEN, or a profile",
+            ),
             error if error.is_resource_exhausted() && error.to_string().contains("disk") => {
                 failure.hint("make room on the disk of the server's data, or lower data.min_free_bytes")
             }
             error if error.is_resource_exhausted() => failure.hint("the server is busy; try again later"),
+            E::Problem { title, .. } if title.is_empty() => {
+                failure.hint("this is no answer of a Baton server: is the address that of another program, or of a proxy?")
+            }
             _ => failure,
+        }
+    }
+
+    /// With advice about a connection that somebody answered, but not as expected.
+    fn of_fault(self, fault: ConnectFault, reason: &str) -> Self {
+        match fault {
+            ConnectFault::UntrustedCertificate => self.hint(
+                "nobody who is trusted here has signed the server's certificate: name the PEM file of its authority, \
+                 or of the certificate itself if it is signed by itself, with --authorities",
+            ),
+            ConnectFault::AuthorityCertificate => self.hint(
+                "the server shows the certificate of an authority (CA:TRUE) as its own, which is not accepted: give it \
+                 one with basicConstraints CA:FALSE, and name the signer's with --authorities",
+            ),
+            ConnectFault::OtherName => self
+                .hint("the certificate is for other host names: use one of them in the address, or get one for this host"),
+            ConnectFault::UnusableCertificate => {
+                self.hint("the server's certificate has expired, is not valid yet or is damaged; --authorities does not help")
+            }
+            ConnectFault::NoTls => {
+                self.hint("the port seems to speak no TLS: write http:// instead of https:// in the address")
+            }
+            ConnectFault::ClientCertificate => self.hint(
+                "the server wants a certificate that it trusts: show one with --certificate-chain and --private-key",
+            ),
+            // Servers with TLS answer requests without it by a message of TLS.
+            _ if ["invalid HTTP version", "frame with invalid size", "FRAME_SIZE_ERROR"]
+                .iter()
+                .any(|sign| reason.contains(sign)) =>
+            {
+                self.hint("the port seems to speak TLS: write https:// in the address")
+            }
+            _ => self,
         }
     }
 
@@ -87,16 +137,28 @@ mod tests {
 
     #[test]
     fn scripts_can_tell_failures_apart() {
-        let address = "localhost:1".to_owned();
-        let connect = client::Error::Connect { address, reason: "refused".to_owned() };
-        let failure = Failure::request("deploy a.bpmn", &connect);
+        let connect = |fault, reason: &str| client::Error::Connect {
+            address: "localhost:1".to_owned(),
+            fault,
+            reason: reason.to_owned(),
+        };
+        let failure = Failure::request("deploy a.bpmn", &connect(ConnectFault::NothingAnswers, "refused"));
         assert_eq!(failure.code, UNREACHABLE);
         assert!(failure.message.starts_with("cannot deploy a.bpmn: "), "{failure:?}");
-        assert!(failure.hint.is_some());
+        assert!(failure.hint.is_some_and(|hint| hint.contains("is a server running there?")));
+        for (fault, reason, advice) in [
+            (ConnectFault::UntrustedCertificate, "", "--authorities"),
+            (ConnectFault::AuthorityCertificate, "", "CA:FALSE"),
+            (ConnectFault::OtherName, "", "host names"),
+            (ConnectFault::NoTls, "", "http:// instead of https://"),
+            (ConnectFault::ClientCertificate, "", "--certificate-chain"),
+            (ConnectFault::Other, "invalid HTTP version parsed", "write https://"),
+        ] {
+            let failure = Failure::request("search", &connect(fault, reason));
+            assert_eq!(failure.code, REFUSED, "somebody is there");
+            assert!(failure.hint.is_some_and(|hint| hint.contains(advice)), "{fault:?}");
+        }
         let hint = |error: &client::Error| Failure::request("search", error).hint.unwrap_or_default();
-        let reason = "invalid peer certificate: UnknownIssuer".to_owned();
-        let untrusted = client::Error::Connect { address: "localhost:1".to_owned(), reason };
-        assert!(hint(&untrusted).contains("--authorities"));
         let exhausted = |detail: &str| client::Error::Problem {
             status: 503,
             title: "RESOURCE_EXHAUSTED".to_owned(),

@@ -167,9 +167,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let seconds_per_unit = match unit.trim() {
         "us" | "µs" => 1e-6,
         "ms" => 1e-3,
-        "" | "s" => 1.0,
+        "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "" if digits > 0 => {
+            return Err(format!("'{text}' has no unit of time; write {text}s, or ms, m or h"));
+        }
         _ => return Err(format!("'{unit}' is no unit of time; use us, ms, s, m or h")),
     };
     let number: f64 = number.parse().map_err(|_| format!("'{text}' does not begin with a number"))?;
@@ -219,7 +222,7 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
-        assert_eq!(duration("3"), Ok(Duration::from_secs(3)));
+        assert!(duration("3").unwrap_err().contains("write 3s"));
         assert!(duration("fast").is_err());
         assert!(duration("5 days").is_err());
         assert!(duration("").is_err());

@@ -256,7 +256,11 @@ mod tests {
             title: "RESOURCE_EXHAUSTED".to_owned(),
             detail: String::new(),
         };
-        let broken = client::Error::Broken { address: String::new(), reason: String::new() };
+        let broken = client::Error::Broken {
+            address: String::new(),
+            fault: client::ConnectFault::Other,
+            reason: String::new(),
+        };
         recorder.error(&busy);
         recorder.open_window();
         recorder.error(&busy);

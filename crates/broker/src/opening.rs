@@ -76,6 +76,16 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// Whether another process has the data directory open.
+    pub fn is_in_use(&self) -> bool {
+        match self {
+            Self::State(error) => matches!(error, StateError::AlreadyOpen { .. }),
+            Self::Log(error) | Self::Partition(replication::StartError::Log(error)) => log_is_in_use(error),
+            Self::SetAside(error) => error.is_in_use(),
+            _ => false,
+        }
+    }
+
     /// Whether the state or the log of the replica cannot be used, and the other replicas of a cluster have both.
     fn is_damage(&self) -> bool {
         match self {
@@ -96,6 +106,11 @@ impl StartError {
             Err(error) => error.into(),
         }
     }
+}
+
+/// Whether another process has the log open. A server that is about to end lets go of it last.
+pub(crate) fn log_is_in_use(error: &LogError) -> bool {
+    matches!(error, LogError::Open { reason, .. } if reason.contains("another instance is using"))
 }
 
 /// Opens a data directory: its owner, in a new life, and the state of its partition.

@@ -23,6 +23,7 @@ use state::{StateError, Store};
 use crate::apply_watch::SlowBatchNote;
 use crate::data_directory::{log_directory, state_file};
 use crate::durable_file;
+use crate::opening::log_is_in_use;
 
 /// Where the files are in the data directory.
 const DIRECTORY: &str = "set-aside";
@@ -97,8 +98,7 @@ impl SetAsideError {
     pub fn is_in_use(&self) -> bool {
         match self {
             Self::State { source: StateError::AlreadyOpen { .. }, .. } => true,
-            // A server that is about to end has let go of the state, but not of the log.
-            Self::Log(LogError::Open { reason, .. }) => reason.contains("another instance is using"),
+            Self::Log(error) => log_is_in_use(error),
             _ => false,
         }
     }

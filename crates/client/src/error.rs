@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::ConnectFault;
+
 /// A request that did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -17,10 +19,10 @@ pub enum Error {
         reason: &'static str,
     },
     #[error("cannot connect to {address}: {reason}")]
-    Connect { address: String, reason: String },
+    Connect { address: String, fault: ConnectFault, reason: String },
     /// The connection broke after the request was sent: whether it took effect is unknown.
     #[error("connection to {address} broke: {reason}")]
-    Broken { address: String, reason: String },
+    Broken { address: String, fault: ConnectFault, reason: String },
     /// No answer in time: whether the request took effect is unknown.
     #[error("no answer from {address} within {} ms", after.as_millis())]
     Timeout {
@@ -29,7 +31,7 @@ pub enum Error {
         after: Duration,
     },
     /// The server refused a REST request (RFC 9457 problem).
-    #[error("{title} ({status}): {detail}")]
+    #[error("{}", problem_text(*status, title, detail))]
     Problem {
         status: u16,
         /// The reason's stable name, such as `NOT_FOUND`.
@@ -86,6 +88,24 @@ impl Error {
         }
     }
 
+    /// Whether the addressed thing is in a state that does not allow the request.
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Self::Problem { status, .. } => *status == 409,
+            Self::Grpc { code, .. } => *code == tonic::Code::FailedPrecondition,
+            _ => false,
+        }
+    }
+
+    /// Whether the server gave up waiting, as it was told to.
+    pub fn is_deadline_exceeded(&self) -> bool {
+        match self {
+            Self::Problem { status, .. } => *status == 504,
+            Self::Grpc { code, .. } => *code == tonic::Code::DeadlineExceeded,
+            _ => false,
+        }
+    }
+
     /// Whether a later try of an idempotent request is worth it: overload, no connection, no leader, no answer.
     pub fn is_transient(&self) -> bool {
         match self {
@@ -132,6 +152,15 @@ impl Error {
                 detail: String::from_utf8_lossy(body).chars().take(EXCERPT_CHARS_MAX).collect(),
             },
         }
+    }
+}
+
+/// Answers without a title are those of other programs.
+fn problem_text(status: u16, title: &str, detail: &str) -> String {
+    match (title, detail) {
+        ("", "") => format!("an empty answer with status {status}"),
+        ("", detail) => format!("an answer with status {status} that begins with: {detail}"),
+        (title, detail) => format!("{title} ({status}): {detail}"),
     }
 }
 
@@ -188,6 +217,7 @@ mod tests {
         let error = Error::from_problem(502, b"<html>bad gateway</html>");
         assert_eq!(error.kind(), "HTTP_502");
         assert!(error.to_string().contains("bad gateway"));
+        assert_eq!(Error::from_problem(404, b"").to_string(), "an empty answer with status 404");
         assert!(error.is_transient());
     }
 }

@@ -19,6 +19,7 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 
+use crate::fault::{fault_in, whole};
 use crate::stream::Connector;
 use crate::{
     ActivateJobs, Address, Broker, ClientConfig, CompleteJob, CreateInstance, Definition, Deployed,
@@ -255,7 +256,11 @@ impl GrpcClient {
         };
         let channel =
             endpoint.connect_with_connector(self.shared.connector.clone()).await.map_err(|error| {
-                Error::Connect { address: self.shared.address.clone(), reason: error.to_string() }
+                Error::Connect {
+                    address: self.shared.address.clone(),
+                    fault: fault_in(&error),
+                    reason: error.to_string(),
+                }
             })?;
         let mut request = Request::new(message);
         self.authorize(&mut request);
@@ -372,7 +377,14 @@ impl GrpcClient {
         let made_here = std::error::Error::source(&status).is_some();
         if made_here && status.code() == tonic::Code::Unavailable {
             let address = self.shared.address.clone();
-            return Error::Connect { address, reason: innermost(&status) };
+            return Error::Connect { address, fault: fault_in(&status), reason: innermost(&status) };
+        }
+        // The connection ended under the request.
+        use tonic::Code as C;
+        if made_here && matches!(status.code(), C::Cancelled | C::Unknown | C::Internal) {
+            let address = self.shared.address.clone();
+            let reason = std::error::Error::source(&status).map_or_else(String::new, whole);
+            return Error::Broken { address, fault: fault_in(&status), reason };
         }
         Error::from(status)
     }

@@ -14,6 +14,7 @@ mod address;
 mod client;
 mod command;
 mod error;
+mod fault;
 mod grpc_client;
 mod job;
 mod response;
@@ -28,13 +29,14 @@ pub use command::{
     PublishMessage, Resource, SetVariables, StreamJobs, ThrowError, UpdateJob,
 };
 pub use error::Error;
+pub use fault::ConnectFault;
 pub use grpc_client::{GrpcClient, GrpcOptions, JobStream};
 pub use job::Job;
 pub use response::{
     BannedInstance, Broker, CorrelatedMessage, Deployed, Deployment, EvaluatedExpression, Found, Health,
     HealthPart, Partition, ProcessInstance, ProcessInstanceResult, PublishedMessage, Topology,
 };
-pub use rest::{ManagementClient, RestClient, RestOptions};
+pub use rest::{ApiCall, ManagementClient, RestClient, RestOptions};
 /// How TLS is spoken: which authorities are trusted, and what certificate is shown.
 pub use tokio_rustls::rustls::ClientConfig;
 pub use worker::{JobHandler, JobWorker, Outcome, Transport, WorkerHandle, WorkerOptions};

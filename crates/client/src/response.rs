@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// The cluster as its gateway sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Topology {
     pub brokers: Vec<Broker>,
     /// Number of brokers that belong to the cluster.
@@ -17,6 +18,7 @@ pub struct Topology {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Broker {
     /// Number of the broker.
     pub node_id: i32,
@@ -31,6 +33,7 @@ pub struct Broker {
 
 /// One replica of a partition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Partition {
     /// Partition number, from 1.
     pub partition_id: i32,

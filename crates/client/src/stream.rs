@@ -19,7 +19,7 @@ use tokio_rustls::{
 use tokio_util::either::Either;
 use tonic::codegen::Service;
 
-use crate::{Address, Error};
+use crate::{Address, Error, fault};
 
 pub(crate) type Stream = Either<TcpStream, TlsStream<TcpStream>>;
 
@@ -60,11 +60,13 @@ impl Connector {
     }
 
     pub(crate) async fn open(&self) -> io::Result<Stream> {
-        let stream = TcpStream::connect((self.address.host.as_str(), self.address.port)).await?;
+        let stream = TcpStream::connect((self.address.host.as_str(), self.address.port)).await;
+        let stream = stream.map_err(|error| fault::unreachable(&error))?;
         stream.set_nodelay(true)?;
         let Some(tls) = &self.tls else { return Ok(Either::Left(stream)) };
         let name = ServerName::try_from(self.address.host.clone()).map_err(io::Error::other)?;
-        tls.connect(name, stream).await.map(Either::Right)
+        let stream = tls.connect(name, stream).await;
+        stream.map(Either::Right).map_err(|error| fault::handshake(&error))
     }
 }
 

@@ -13,16 +13,20 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
+use parking_lot::Mutex;
 use tokio::{task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     ActivateJobs, Client, CompleteJob, Error, FailJob, GrpcClient, Job, JobStream, StreamJobs, ThrowError,
+    UpdateJob,
 };
 
 /// Pauses between tries grow from the first by half again and again to the last.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_LAST: Duration = Duration::from_secs(5);
+/// Renewals of a job's time limit are at least so far apart.
+const RENEWAL_PAUSE_MIN: Duration = Duration::from_millis(100);
 /// A streaming worker asks for forgotten jobs this often.
 const STREAM_POLL_INTERVAL: Duration = Duration::from_secs(10);
 /// Room on the wire per job that a stream may hold, bytes; a stream's window is this times the capacity, within limits.
@@ -54,6 +58,12 @@ pub struct WorkerOptions {
     pub delay: Duration,
     /// Variables to fetch; empty means all.
     pub fetch_variables: Vec<String>,
+    /// Tenants to take jobs of; empty means the default one.
+    pub tenant_ids: Vec<String>,
+    /// Jobs after which the worker ends by itself; for polling workers.
+    pub jobs_max: Option<usize>,
+    /// Whether a job that takes long gets its time limit anew while it is in work.
+    pub renews: bool,
     pub transport: Transport,
 }
 
@@ -68,6 +78,9 @@ impl WorkerOptions {
             poll_wait: Duration::from_secs(10),
             delay: Duration::ZERO,
             fetch_variables: Vec::new(),
+            tenant_ids: Vec::new(),
+            jobs_max: None,
+            renews: false,
             transport: Transport::Poll,
         }
     }
@@ -90,6 +103,8 @@ pub enum Outcome {
         /// Code that error events catch.
         code: String,
         message: String,
+        /// Variables for the catching event (JSON text).
+        variables: Option<String>,
     },
     /// Nothing to report; the job times out unless somebody else reports.
     Leave,
@@ -101,6 +116,16 @@ pub trait JobHandler: Send + Sync + 'static {
     /// The server has taken the outcome, or has refused it for good.
     fn reported(&self, job: &Job, result: Result<(), &Error>) {
         let _ = (job, result);
+    }
+
+    /// The job is no longer there, or no longer this worker's: its handling was given up.
+    fn lost(&self, job: &Job, error: &Error) {
+        tracing::debug!(job.key, %error, "a job is gone");
+    }
+
+    /// The time limit of jobs cannot be set anew: their handling goes on, and must end within the limit.
+    fn not_renewed(&self, job: &Job, error: &Error) {
+        tracing::debug!(job.key, %error, "a job is not renewed");
     }
 
     /// Jobs could not be fetched; the worker tries again by itself.
@@ -159,14 +184,16 @@ impl<H: JobHandler> JobWorker<H> {
         let capacity = self.options.capacity.max(1);
         let mut in_work = FuturesUnordered::new();
         let mut source = Source::new(&self.client, &self.options);
-        loop {
-            let room = capacity - in_work.len();
+        let mut left = self.options.jobs_max.unwrap_or(usize::MAX);
+        while left > 0 {
+            let room = (capacity - in_work.len()).min(left);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
                 Some(()) = in_work.next() => {}
-                jobs = source.next(room, capacity), if room > 0 => match jobs {
+                jobs = source.next(room, capacity.min(left)), if room > 0 => match jobs {
                     Ok(jobs) => {
+                        left = left.saturating_sub(jobs.len());
                         for job in jobs {
                             in_work.push(self.work(job));
                         }
@@ -187,10 +214,37 @@ impl<H: JobHandler> JobWorker<H> {
         if job.time_left().is_zero() {
             return;
         }
-        let outcome = self.handler.handle(&job).await;
-        let deadline = Instant::now() + job.time_left();
+        let deadline = Mutex::new(Instant::now() + job.time_left());
+        let outcome = tokio::select! {
+            biased;
+            outcome = self.handler.handle(&job) => outcome,
+            error = self.renew(&job, &deadline), if self.options.renews => {
+                return self.handler.lost(&job, &error);
+            }
+        };
+        let deadline = *deadline.lock();
         let result = self.report(&job, &outcome, deadline).await;
         self.handler.reported(&job, result.as_ref().map(|&()| ()));
+    }
+
+    /// Gives the job its time limit anew, again and again, until it is gone.
+    async fn renew(&self, job: &Job, deadline: &Mutex<Instant>) -> Error {
+        let update = UpdateJob { job_key: job.key, retries: None, timeout: Some(self.options.timeout) };
+        loop {
+            let left = deadline.lock().saturating_duration_since(Instant::now());
+            tokio::time::sleep((left / 2).max(RENEWAL_PAUSE_MIN)).await;
+            let asked = Instant::now();
+            match self.client.update_job(&update).await {
+                Ok(()) => *deadline.lock() = asked + self.options.timeout,
+                Err(error) if error.is_transient() => {}
+                Err(error) if error.is_not_found() || error.is_conflict() => return error,
+                // Not allowed, for instance: that says nothing of the job.
+                Err(error) => {
+                    self.handler.not_renewed(job, &error);
+                    return std::future::pending().await;
+                }
+            }
+        }
     }
 
     /// Reports until the server takes it, refuses it for good, or the job is no longer ours.
@@ -217,9 +271,9 @@ impl<H: JobHandler> JobWorker<H> {
                     FailJob { job_key, retries, error_message: message, retry_backoff, variables: None };
                 self.client.fail_job(&command).await
             }
-            Outcome::Error { code, message } => {
-                let command =
-                    ThrowError { job_key, error_code: code, error_message: message, variables: None };
+            Outcome::Error { code, message, variables } => {
+                let variables = variables.as_deref();
+                let command = ThrowError { job_key, error_code: code, error_message: message, variables };
                 self.client.throw_error(&command).await
             }
             Outcome::Leave => Ok(()),
@@ -397,13 +451,14 @@ impl<'a> Streamed<'a> {
 }
 
 async fn open(client: &GrpcClient, options: &WorkerOptions) -> Result<JobStream, Error> {
-    let fetch_variables: Vec<&str> = options.fetch_variables.iter().map(String::as_str).collect();
+    let fetch_variables = borrowed(&options.fetch_variables);
+    let tenant_ids = borrowed(&options.tenant_ids);
     let command = StreamJobs {
         job_type: &options.job_type,
         worker: &options.name,
         timeout: options.timeout,
         fetch_variables: &fetch_variables,
-        tenant_ids: &[],
+        tenant_ids: &tenant_ids,
     };
     let wanted =
         STREAM_WINDOW_BYTES_PER_JOB.saturating_mul(u32::try_from(options.capacity).unwrap_or(u32::MAX));
@@ -416,7 +471,8 @@ async fn poll(
     room: usize,
     wait: Duration,
 ) -> Result<Vec<Job>, Error> {
-    let fetch_variables: Vec<&str> = options.fetch_variables.iter().map(String::as_str).collect();
+    let fetch_variables = borrowed(&options.fetch_variables);
+    let tenant_ids = borrowed(&options.tenant_ids);
     let command = ActivateJobs {
         job_type: &options.job_type,
         worker: &options.name,
@@ -424,7 +480,11 @@ async fn poll(
         jobs_max: u32::try_from(room).unwrap_or(u32::MAX),
         fetch_variables: &fetch_variables,
         wait: Some(wait),
-        tenant_ids: &[],
+        tenant_ids: &tenant_ids,
     };
     client.activate_jobs(&command).await
+}
+
+fn borrowed(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }

@@ -20,8 +20,9 @@ use axum::{
     routing::{get, post},
 };
 use client::{
-    ActivateJobs, CompleteJob, CorrelateMessage, CreateInstance, Definition, Error, EvaluateExpression,
-    FailJob, PublishMessage, Resource, RestClient, RestOptions, SetVariables, ThrowError, UpdateJob,
+    ActivateJobs, ApiCall, CompleteJob, ConnectFault, CorrelateMessage, CreateInstance, Definition, Error,
+    EvaluateExpression, FailJob, PublishMessage, Resource, RestClient, RestOptions, SetVariables, ThrowError,
+    UpdateJob,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -292,7 +293,26 @@ async fn nobody_there() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     let error = fakes::rest_client(address, 1).status().await.unwrap_err();
-    assert!(matches!(error, Error::Connect { .. }), "{error}");
+    assert!(matches!(error, Error::Connect { fault: ConnectFault::NothingAnswers, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn any_operation_can_be_called() {
+    let (client, seen) = recorder(200, json!({"a": 1})).await;
+    let calls = [
+        ApiCall::get("/roles/x"),
+        ApiCall::post("/roles", "{\"name\":\"x\"}"),
+        ApiCall::put("/roles/x", "{}"),
+        ApiCall::patch("/jobs/1", "{}"),
+        ApiCall::delete("/roles/x"),
+    ];
+    for call in &calls {
+        assert_eq!(client.call(call).await.unwrap(), "{\"a\":1}");
+    }
+    let seen = seen.lock();
+    let methods: Vec<_> = seen.iter().map(|(method, ..)| method.as_str()).collect();
+    assert_eq!(methods, ["GET", "POST", "PUT", "PATCH", "DELETE"]);
+    assert_eq!((seen[1].1.as_str(), &seen[1].2), ("/v2/roles", &json!({"name": "x"})));
 }
 
 #[tokio::test]

@@ -9,13 +9,14 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use client::{Client, Error, Job, JobHandler, JobWorker, Outcome, Transport, WorkerOptions};
 use fakes::FakeGateway;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 /// Completes jobs when allowed to, and tells when `expected` reports were taken.
 #[derive(Clone)]
@@ -62,6 +63,15 @@ impl JobHandler for Handler {
         if reported.len() == self.expected {
             self.all.notify_one();
         }
+    }
+
+    fn not_renewed(&self, _: &Job, _: &Error) {
+        self.gate.add_permits(1);
+    }
+
+    fn lost(&self, job: &Job, error: &Error) {
+        assert!(error.is_not_found(), "{error}");
+        self.reported(job, Err(error));
     }
 }
 
@@ -138,7 +148,11 @@ async fn failures_and_errors_are_reported() {
                 message: "no".to_owned(),
                 backoff: Duration::from_secs(2),
             },
-            2 => Outcome::Error { code: "E".to_owned(), message: "business".to_owned() },
+            2 => Outcome::Error {
+                code: "E".to_owned(),
+                message: "business".to_owned(),
+                variables: Some("{}".to_owned()),
+            },
             _ => Outcome::Leave,
         }
     }
@@ -183,4 +197,74 @@ async fn a_full_worker_asks_for_nothing() {
     run(&gateway, false, 4, &handler).await;
     assert_eq!(release.await.unwrap(), 6);
     assert_eq!(handler.peak.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test]
+async fn a_worker_ends_after_so_many_jobs_and_takes_no_more() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().waiting.extend((1..=10).map(fakes::job));
+    let client = Client::Grpc(fakes::grpc_client(fakes::grpc_server(gateway.clone()).await));
+    let options = WorkerOptions { capacity: 2, jobs_max: Some(5), ..WorkerOptions::new("work") };
+    JobWorker::new(client, options, Handler::new(5, complete)).run(CancellationToken::new()).await;
+    assert_eq!(completed(&gateway), [1, 2, 3, 4, 5]);
+    assert_eq!(gateway.book.lock().waiting.len(), 5);
+}
+
+/// A job that is still a while with its worker.
+fn short_job(key: i64) -> grpc::ActivatedJob {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let deadline = i64::try_from((now + SHORT).as_millis()).unwrap();
+    grpc::ActivatedJob { deadline, ..fakes::job(key) }
+}
+
+const SHORT: Duration = Duration::from_millis(500);
+
+async fn run_renewing(gateway: &FakeGateway, handler: &Handler) {
+    let client = Client::Grpc(fakes::grpc_client(fakes::grpc_server(gateway.clone()).await));
+    let options =
+        WorkerOptions { jobs_max: Some(1), timeout: SHORT, renews: true, ..WorkerOptions::new("work") };
+    JobWorker::new(client, options, handler.clone()).run(CancellationToken::new()).await;
+}
+
+#[tokio::test]
+async fn a_job_in_work_gets_its_time_limit_anew() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().waiting.push_back(short_job(1));
+    let mut handler = Handler::new(1, complete);
+    handler.gate = Arc::new(Semaphore::new(0));
+    let (gate, there) = (Arc::clone(&handler.gate), gateway.clone());
+    let release = tokio::spawn(async move {
+        while there.book.lock().renewed.len() < 3 {
+            tokio::task::yield_now().await;
+        }
+        gate.add_permits(1);
+    });
+    run_renewing(&gateway, &handler).await;
+    release.await.unwrap();
+    assert_eq!(completed(&gateway), [1]);
+}
+
+#[tokio::test]
+async fn a_job_that_is_gone_is_given_up() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().waiting.push_back(short_job(1));
+    gateway.book.lock().gone = Some(1);
+    let mut handler = Handler::new(1, complete);
+    // It would never end by itself.
+    handler.gate = Arc::new(Semaphore::new(0));
+    run_renewing(&gateway, &handler).await;
+    assert_eq!(*handler.reported.lock(), [(1, false)]);
+    assert!(completed(&gateway).is_empty());
+}
+
+#[tokio::test]
+async fn a_worker_that_may_not_renew_goes_on() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().waiting.push_back(short_job(1));
+    gateway.book.lock().forbids_renewals = true;
+    let mut handler = Handler::new(1, complete);
+    // It opens when the worker tells that the job is not renewed.
+    handler.gate = Arc::new(Semaphore::new(0));
+    run_renewing(&gateway, &handler).await;
+    assert_eq!(completed(&gateway), [1]);
 }

@@ -1,10 +1,11 @@
-//! `baton cancel`, `baton resolve`, `baton retry`: the same for each key; one that fails does not stop the others.
+//! `baton cancel`, `baton resolve`, `baton retry`.
 
 use std::process::ExitCode;
 
 use ::client::{RestClient, UpdateJob};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::done::Done;
 use super::kind::Kind;
 use crate::cli::{Cancel, Resolve, Retry};
 use crate::failure::Failure;
@@ -14,8 +15,8 @@ use crate::output;
 const PAGE: u32 = 1000;
 
 pub(crate) async fn cancel(arguments: &Cancel) -> Result<ExitCode, Failure> {
-    let client = arguments.target.connect()?;
-    let mut done = Done::new("canceled", arguments.json);
+    let client = arguments.to.connect()?;
+    let mut done = Done::new("canceled", arguments.to.json);
     for &key in &arguments.keys {
         let outcome = client.cancel_instance(key).await;
         done.add(
@@ -27,7 +28,7 @@ pub(crate) async fn cancel(arguments: &Cancel) -> Result<ExitCode, Failure> {
 }
 
 pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
-    let client = arguments.target.connect()?;
+    let client = arguments.to.connect()?;
     let keys = match arguments.instance {
         Some(instance) => active_incidents(&client, "processInstanceKey", instance).await?,
         None => arguments.keys.clone(),
@@ -35,7 +36,7 @@ pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
     if let (Some(instance), true) = (arguments.instance, keys.is_empty()) {
         output::note(format_args!("process instance {instance} has no active incident"));
     }
-    let mut done = Done::new("resolved", arguments.json);
+    let mut done = Done::new("resolved", arguments.to.json);
     for key in keys {
         done.add(key, resolve_one(&client, key).await);
     }
@@ -43,8 +44,8 @@ pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
 }
 
 pub(crate) async fn retry(arguments: &Retry) -> Result<ExitCode, Failure> {
-    let client = arguments.target.connect()?;
-    let mut done = Done::new("retried", arguments.json);
+    let client = arguments.to.connect()?;
+    let mut done = Done::new("retried", arguments.to.json);
     for &key in &arguments.keys {
         done.add(key, retry_one(&client, key, arguments.retries).await);
     }
@@ -70,51 +71,7 @@ async fn retry_one(client: &RestClient, job_key: i64, retries: i32) -> Result<()
 }
 
 async fn active_incidents(client: &RestClient, property: &str, key: i64) -> Result<Vec<i64>, Failure> {
-    let mut request = json!({
-        "filter": { property: key.to_string(), "state": "ACTIVE" }, "page": { "limit": PAGE },
-    });
-    let mut keys = Vec::new();
-    loop {
-        let answer = Kind::Incidents.search(client, &request).await?;
-        let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
-        keys.extend(items.iter().filter_map(|item| item["incidentKey"].as_str()?.parse::<i64>().ok()));
-        if items.len() < PAGE as usize {
-            return Ok(keys);
-        }
-        request["page"]["after"] = answer["page"]["endCursor"].clone();
-    }
-}
-
-/// Outcome of each key.
-struct Done {
-    word: &'static str,
-    json: bool,
-    items: Vec<Value>,
-    failed: Option<ExitCode>,
-}
-
-impl Done {
-    const fn new(word: &'static str, json: bool) -> Self {
-        Self { word, json, items: Vec::new(), failed: None }
-    }
-
-    fn add(&mut self, key: i64, outcome: Result<(), Failure>) {
-        let item = json!({ "key": key.to_string(), self.word: outcome.is_ok() });
-        let told = match outcome {
-            Ok(()) if self.json => Ok(()),
-            Ok(()) => output::line(format_args!("{} {key}", self.word)),
-            Err(failure) => Err(failure),
-        };
-        if let Err(failure) = told {
-            self.failed = Some(output::report(&failure));
-        }
-        self.items.push(item);
-    }
-
-    fn finish(self) -> Result<ExitCode, Failure> {
-        if self.json {
-            output::line(format_args!("{:#}", Value::from(self.items)))?;
-        }
-        Ok(self.failed.unwrap_or(ExitCode::SUCCESS))
-    }
+    let request = json!({ "filter": { property: key.to_string(), "state": "ACTIVE" } });
+    let items = Kind::Incidents.search_all(client, request, PAGE).await?;
+    Ok(items.iter().filter_map(|item| item["incidentKey"].as_str()?.parse::<i64>().ok()).collect())
 }

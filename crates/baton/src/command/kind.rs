@@ -53,6 +53,15 @@ impl Kind {
 
     /// Those that pass a filter.
     pub(crate) async fn search(self, client: &RestClient, request: &Value) -> Result<Value, Failure> {
+        serde_json::from_str(&self.search_for_answer(client, request).await?).map_err(Failure::new)
+    }
+
+    /// The same; the answer as the API gives it.
+    pub(crate) async fn search_for_answer(
+        self,
+        client: &RestClient,
+        request: &Value,
+    ) -> Result<String, Failure> {
         let names = self.names();
         let answer = client.search(names.collection, &request.to_string()).await;
         let answer =
@@ -60,7 +69,28 @@ impl Kind {
         if let Some(lag) = answer.lag {
             note_lag(lag);
         }
-        serde_json::from_str(&answer.json).map_err(Failure::new)
+        Ok(answer.json)
+    }
+
+    /// All that pass the filter of a request, asked for in pages.
+    pub(crate) async fn search_all(
+        self,
+        client: &RestClient,
+        mut request: Value,
+        page: u32,
+    ) -> Result<Vec<Value>, Failure> {
+        request["page"] = json!({ "limit": page });
+        let mut all = Vec::new();
+        loop {
+            let mut answer = self.search(client, &request).await?;
+            let Value::Array(items) = answer["items"].take() else { return Ok(all) };
+            let is_last = items.len() < page as usize || !answer["page"]["endCursor"].is_string();
+            all.extend(items);
+            if is_last {
+                return Ok(all);
+            }
+            request["page"]["after"] = answer["page"]["endCursor"].take();
+        }
     }
 
     /// The one with a key.

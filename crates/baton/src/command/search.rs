@@ -2,75 +2,114 @@
 
 use std::process::ExitCode;
 
+use ::client::RestClient;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::table;
-use crate::cli::Search;
+use super::kind::Kind;
+use super::{call, table};
+use crate::cli::{Search, SearchFilter};
 use crate::failure::Failure;
 use crate::output;
 
+/// Advice to users whose cursor is none.
+const CURSORS: &str = "a page that is not the last ends with `go on with --after CURSOR` (page.endCursor in JSON): copy it \
+                       whole, for the same kind, filter and order";
+
 pub(crate) async fn run(arguments: &Search) -> Result<ExitCode, Failure> {
     let request = request(arguments)?;
-    let client = arguments.target.connect()?;
-    let answer = arguments.kind.search(&client, &request).await?;
-    if arguments.json {
-        output::line(format_args!("{answer:#}"))?;
+    let client = arguments.to.connect()?;
+    let outcome = print(arguments.kind, &client, &request, arguments.to.json).await;
+    outcome.map_err(
+        |failure| {
+            if failure.message().contains("page.after") { failure.hint(CURSORS) } else { failure }
+        },
+    )
+}
+
+/// Searches and prints what is found.
+pub(super) async fn print(
+    kind: Kind,
+    client: &RestClient,
+    request: &Value,
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let answer = kind.search_for_answer(client, request).await?;
+    if json {
+        output::json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let answer = call::read(&answer)?;
     let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
     if items.is_empty() {
-        output::note(format_args!("no {} found", arguments.kind.names().plural));
+        output::note(format_args!("no {} found", kind.names().plural));
         return Ok(ExitCode::SUCCESS);
     }
-    output::text(table::render(arguments.kind.names().columns, items))?;
-    if let Some(line) = remainder(&answer, items.len(), arguments.limit) {
+    output::text(table::render(kind.names().columns, items))?;
+    let limit = request["page"]["limit"].as_u64().unwrap_or(0);
+    if let Some(line) = remainder(&answer, items.len() as u64, limit) {
         output::line(line)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// How many there are, if these are not all, and how to see the next ones, if there may be some.
-fn remainder(answer: &Value, shown: usize, limit: u32) -> Option<String> {
+fn remainder(answer: &Value, shown: u64, limit: u64) -> Option<String> {
     let page = &answer["page"];
-    let total = page["totalItems"].as_u64().filter(|total| *total > shown as u64)?;
+    let total = page["totalItems"].as_u64().filter(|total| *total > shown)?;
     let at_least = if page["hasMoreTotalItems"] == Value::Bool(true) { "at least " } else { "" };
     let next = match page["endCursor"].as_str() {
-        Some(cursor) if shown == limit as usize => format!("; go on with --after {cursor}"),
+        Some(cursor) if shown == limit => format!("; go on with --after {cursor}"),
         _ => String::new(),
     };
     Some(format!("{shown} of {at_least}{total}{next}"))
 }
 
-/// The body of the search.
-fn request(arguments: &Search) -> Result<Value, Failure> {
-    let mut filter: Map<String, Value> = match &arguments.filter {
+/// The filter that options make.
+pub(super) fn filter(kind: Kind, options: &SearchFilter) -> Result<Map<String, Value>, Failure> {
+    let mut filter: Map<String, Value> = match &options.filter {
         None => Map::new(),
         Some(text) => serde_json::from_str(text)
             .map_err(|error| Failure::usage(format!("--filter: expected a JSON object: {error}")))?,
     };
-    let names = arguments.kind.names();
-    let key = arguments.instance.map(|key| key.to_string());
+    let names = kind.names();
+    let key = options.instance.map(|key| key.to_string());
     for (option, property, value) in [
-        ("--process", names.process, arguments.process.as_ref()),
+        ("--process", names.process, options.process.as_ref()),
         ("--instance", names.instance, key.as_ref()),
-        ("--state", names.state, arguments.state.as_ref()),
-        ("--type", names.of_type, arguments.job_type.as_ref()),
+        ("--state", names.state, options.state.as_ref()),
+        ("--type", names.of_type, options.of_type.as_ref()),
     ] {
         let Some(value) = value else { continue };
         let property = property
             .ok_or_else(|| Failure::usage(format!("{option}: a {} has nothing like it", names.one)))?;
         filter.insert(property.to_owned(), Value::from(value.as_str()));
     }
+    Ok(filter)
+}
+
+/// The body of the search.
+fn request(arguments: &Search) -> Result<Value, Failure> {
+    let filter = filter(arguments.kind, &arguments.filter)?;
     let mut sort: Vec<_> = arguments.sort.iter().map(|sort| order(sort)).collect();
-    if let (Some(moment), true) = (names.moment, sort.is_empty()) {
+    if let (Some(moment), true) = (arguments.kind.names().moment, sort.is_empty()) {
         // People look for what happened last.
         sort.push(json!({ "field": moment, "order": "DESC" }));
     }
     let mut page = json!({ "limit": arguments.limit });
     if let Some(after) = &arguments.after {
+        if !is_cursor(after) {
+            return Err(Failure::usage(format!("--after: '{after}' is no cursor")).hint(CURSORS));
+        }
         page["after"] = Value::from(after.as_str());
     }
     Ok(json!({ "filter": filter, "sort": sort, "page": page }))
+}
+
+/// Cursors are Base64 (RFC 4648).
+fn is_cursor(text: &str) -> bool {
+    !text.is_empty() && STANDARD.decode(text).is_ok()
 }
 
 fn order(text: &str) -> Value {
@@ -96,14 +135,14 @@ mod tests {
     #[test]
     fn options_become_a_filter() {
         assert_eq!(
-            parse("baton search jobs --process p --type t --instance 5 --state FAILED --filter {\"retries\":{\"$gt\":0}} --sort retries:desc --sort type --limit 7 --after c").unwrap(),
+            parse("baton search jobs --process p --type t --instance 5 --state FAILED --filter {\"retries\":{\"$gt\":0}} --sort retries:desc --sort type --limit 7 --after Yw==").unwrap(),
             json!({
                 "filter": {
                     "processDefinitionId": "p", "type": "t", "processInstanceKey": "5", "state": "FAILED",
                     "retries": { "$gt": 0 },
                 },
                 "sort": [{ "field": "retries", "order": "DESC" }, { "field": "type" }],
-                "page": { "limit": 7, "after": "c" },
+                "page": { "limit": 7, "after": "Yw==" },
             })
         );
     }
@@ -134,5 +173,8 @@ mod tests {
         let failure = parse("baton search variables --state ACTIVE").unwrap_err();
         assert_eq!(failure, Failure::usage("--state: a variable has nothing like it"));
         assert!(parse("baton search jobs --filter [1]").is_err());
+        let failure = parse("baton search jobs --after garbage").unwrap_err();
+        assert_eq!(failure.message(), "--after: 'garbage' is no cursor");
+        assert!(failure.advice().unwrap().contains("go on with --after CURSOR"));
     }
 }

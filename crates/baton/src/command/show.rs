@@ -19,7 +19,7 @@ const PARTS: [(Kind, &str); 3] =
     [(Kind::Elements, "startDate"), (Kind::Variables, "name"), (Kind::Incidents, "creationTime")];
 
 pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
-    let client = arguments.target.connect()?;
+    let client = arguments.to.connect()?;
     let mut item = arguments.kind.find(&client, &arguments.key).await?;
     // An instance that lives is known without secondary storage; what belongs to it is not.
     let (parts, missing) = match arguments.kind {
@@ -31,7 +31,7 @@ pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
     };
     let code =
         |missing: Option<Failure>| missing.map_or(ExitCode::SUCCESS, |failure| output::report(&failure));
-    if arguments.json {
+    if arguments.to.json {
         for (kind, items) in parts {
             item[kind.names().collection] = Value::from(items);
         }
@@ -63,7 +63,7 @@ async fn parts(client: &RestClient, key: &str) -> Result<Vec<(Kind, Vec<Value>)>
 }
 
 /// A line for each property that says something.
-fn properties(item: &Value) -> String {
+pub(super) fn properties(item: &Value) -> String {
     let object = item.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     let object: Vec<_> = object.collect();
     let width = object.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);

@@ -36,14 +36,15 @@ pub(crate) use cluster::PeerTlsFiles;
 pub(crate) use identity::Identities;
 pub use sections::{Config, Tracing};
 pub use source::ConfigError;
-use source::{Entries, Entry, Origin, Problem, did_you_mean};
+pub(crate) use source::did_you_mean;
+use source::{Entries, Entry, Origin, Problem};
 pub use text::default_file;
 pub(crate) use value::Setting;
 pub use value::{Algorithm, AuthenticationMethod, Compression, LogFormat, Overflow, StorageKind};
 
 /// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file
 /// itself.
-const OTHER_VARIABLES: [&str; 11] = [
+const OTHER_VARIABLES: [&str; 12] = [
     "BATON_CONFIG",
     "BATON_REST_ADDRESS",
     "BATON_GRPC_ADDRESS",
@@ -54,6 +55,7 @@ const OTHER_VARIABLES: [&str; 11] = [
     "BATON_PRIVATE_KEY",
     "BATON_PASSWORD",
     "BATON_TOKEN",
+    "BATON_PROFILE",
     "BATON_ENDS_WITH_PARENT",
 ];
 const PREFIX: &str = "BATON_";
@@ -196,6 +198,7 @@ mod tests {
             ("BATON_STAT_FLUSH_BYTES", "4MiB"),
             ("BATON_REST_ADDRESS", "http://localhost:8080"),
             ("BATON_TOKEN", "t"),
+            ("BATON_PROFILE", "prod"),
         ];
         let flags = [("--rest", "rest.listen", "8080")];
         let error = with(file, &variables, &flags).unwrap_err().to_string();

@@ -151,6 +151,10 @@ pub(super) async fn start(
 }
 
 fn cannot_start(error: StartError) -> Failure {
+    if error.is_in_use() {
+        return Failure::new(format!("the data directory is in use, another server has it open: {error}"))
+            .hint("stop that server first, or choose another directory with --data-dir");
+    }
     let failure = Failure::new(format!("cannot start the broker: {error}"));
     match error {
         StartError::DataDir { .. } => failure.hint("choose a directory that can be written with --data-dir"),

@@ -215,18 +215,13 @@ impl Crashed {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match Box::pin(Node::start(self.options.clone())).await {
-                Err(error) if is_in_use(&error) && Instant::now() < deadline => {
+                Err(error) if error.is_in_use() && Instant::now() < deadline => {
                     tokio::time::sleep(LOOK).await;
                 }
                 outcome => return outcome.map(drop),
             }
         }
     }
-}
-
-fn is_in_use(error: &broker::StartError) -> bool {
-    let text = error.to_string();
-    ["already open", "another instance"].iter().any(|sign| text.contains(sign))
 }
 
 /// A future that must not hang.

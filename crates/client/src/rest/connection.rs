@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::Error;
+use crate::fault::{ConnectFault, fault_in, whole};
 use crate::stream::{Connector, Stream};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderName, HeaderValue, Request, StatusCode};
@@ -39,6 +40,23 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
 }
 
+/// The end of an exchange without an answer.
+pub(crate) struct BrokenExchange {
+    pub(crate) fault: ConnectFault,
+    pub(crate) reason: String,
+}
+
+impl BrokenExchange {
+    #[cold]
+    fn of(error: &hyper::Error) -> Self {
+        Self { fault: fault_in(error), reason: whole(error) }
+    }
+
+    fn closed() -> Self {
+        Self { fault: ConnectFault::Other, reason: "closed by the server".to_owned() }
+    }
+}
+
 /// Milliseconds by which the answer of a search is behind.
 const LAG: HeaderName = HeaderName::from_static("baton-lag");
 
@@ -48,10 +66,15 @@ fn lag(value: &HeaderValue) -> Option<Duration> {
 
 impl Connection {
     pub(crate) async fn open(connector: &Connector) -> Result<Self, Error> {
-        let failed = |reason: String| Error::Connect { address: connector.address().authority(), reason };
-        let stream = connector.open().await.map_err(|error| failed(error.to_string()))?;
-        let (sender, driver) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(error.to_string()))?;
+        let failed = |fault: ConnectFault, reason: String| Error::Connect {
+            address: connector.address().authority(),
+            fault,
+            reason,
+        };
+        let stream = connector.open().await.map_err(|error| failed(fault_in(&error), error.to_string()))?;
+        let (sender, driver) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| failed(fault_in(&error), error.to_string()))?;
         Ok(Self { sender, driver: Box::pin(driver), ended: false })
     }
 
@@ -65,11 +88,11 @@ impl Connection {
     }
 
     /// Sends `request` and reads the whole answer. After an error the connection must not be used again.
-    pub(crate) async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, String> {
+    pub(crate) async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, BrokenExchange> {
         let Self { sender, driver, ended } = self;
         drive(driver, ended, async move {
-            sender.ready().await.map_err(|error| error.to_string())?;
-            let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
+            sender.ready().await.map_err(|error| BrokenExchange::of(&error))?;
+            let response = sender.send_request(request).await.map_err(|error| BrokenExchange::of(&error))?;
             let status = response.status();
             let lag = response.headers().get(LAG).and_then(lag);
             let body = read_body(response.into_body()).await?;
@@ -83,15 +106,15 @@ impl Connection {
 async fn drive<T>(
     driver: &mut Pin<Box<Driver>>,
     ended: &mut bool,
-    work: impl Future<Output = Result<T, String>>,
-) -> Result<T, String> {
+    work: impl Future<Output = Result<T, BrokenExchange>>,
+) -> Result<T, BrokenExchange> {
     let mut work = pin!(work);
     poll_fn(|context| {
         if let Poll::Ready(output) = work.as_mut().poll(context) {
             return Poll::Ready(output);
         }
         if *ended {
-            return Poll::Ready(Err("closed by the server".to_owned()));
+            return Poll::Ready(Err(BrokenExchange::closed()));
         }
         let driven = driver.as_mut().poll(context);
         *ended = driven.is_ready();
@@ -101,18 +124,18 @@ async fn drive<T>(
         }
         match driven {
             Poll::Pending => Poll::Pending,
-            Poll::Ready(Ok(())) => Poll::Ready(Err("closed by the server".to_owned())),
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error.to_string())),
+            Poll::Ready(Ok(())) => Poll::Ready(Err(BrokenExchange::closed())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(BrokenExchange::of(&error))),
         }
     })
     .await
 }
 
-async fn read_body(mut body: hyper::body::Incoming) -> Result<Bytes, String> {
+async fn read_body(mut body: hyper::body::Incoming) -> Result<Bytes, BrokenExchange> {
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|error| error.to_string())?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|error| BrokenExchange::of(&error))?.into_data() else { continue };
         if first.is_empty() {
             first = data;
             continue;
@@ -121,7 +144,10 @@ async fn read_body(mut body: hyper::body::Incoming) -> Result<Bytes, String> {
             rest.extend_from_slice(&first);
         }
         if rest.len() + data.len() > RESPONSE_BYTES_MAX {
-            return Err(format!("the answer is larger than {RESPONSE_BYTES_MAX} bytes"));
+            return Err(BrokenExchange {
+                fault: ConnectFault::Other,
+                reason: format!("the answer is larger than {RESPONSE_BYTES_MAX} bytes"),
+            });
         }
         rest.extend_from_slice(&data);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 
 use super::connection::Answer;
-use super::operations::read;
+use super::operations::{read, text};
 use super::{RestClient, RestOptions, problem};
 use crate::{BannedInstance, Error, Health, HealthPart};
 
@@ -47,13 +47,16 @@ impl ManagementClient {
 
     /// `GET /health`: whether the server takes requests, and how its parts are.
     pub async fn health(&self) -> Result<Health, Error> {
+        read::<WireHealth>("health", self.health_for_answer().await?.as_bytes()).map(Health::from)
+    }
+
+    /// Like [`Self::health`]; the answer as JSON text.
+    pub async fn health_for_answer(&self) -> Result<String, Error> {
         let Answer { status, body, .. } =
             self.0.exchange(self.0.get(self.0.path("health", &["/health"])?)).await?;
         match status {
             // The body of a server that is not ready says why.
-            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
-                read::<WireHealth>("health", &body).map(Health::from)
-            }
+            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => text("health", &body),
             _ => Err(problem(status, &body)),
         }
     }

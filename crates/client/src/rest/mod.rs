@@ -1,6 +1,7 @@
 //! The REST client: `operations` writes requests, `pool` and `connection` carry them, `wire` reads the answers.
 
 mod body;
+mod call;
 mod connection;
 mod management;
 mod multipart;
@@ -15,6 +16,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header, uri
 use http_body_util::Full;
 
 pub(crate) use self::body::millis;
+pub use self::call::ApiCall;
 use self::connection::Answer;
 pub use self::management::ManagementClient;
 use self::pool::{Class, Pool};

@@ -45,11 +45,20 @@ impl RestClient {
         resources: &[Resource<'_>],
         tenant_id: Option<&str>,
     ) -> Result<Deployment, Error> {
+        let answer = self.deploy_for_answer(resources, tenant_id).await?;
+        read::<WireDeployment>("deploy", answer.as_bytes()).map(Deployment::from)
+    }
+
+    /// Like [`Self::deploy`]; the answer as JSON text.
+    pub async fn deploy_for_answer(
+        &self,
+        resources: &[Resource<'_>],
+        tenant_id: Option<&str>,
+    ) -> Result<String, Error> {
         let (content_type, body) = multipart::encode(resources, tenant_id);
         let mut request = self.json(self.path("deploy", &["/deployments"])?, body);
         request.content_type = HeaderValue::try_from(content_type).ok();
-        let body = self.send(request).await?;
-        read::<WireDeployment>("deploy", &body).map(Deployment::from)
+        text("deploy", &self.send(request).await?)
     }
 
     /// `POST /process-instances`.
@@ -62,6 +71,15 @@ impl RestClient {
     pub async fn create_instance_key(&self, command: &CreateInstance<'_>) -> Result<i64, Error> {
         let body = self.send_create(create(command).finish()).await?;
         read::<WireInstanceKey>("create process instance", &body).map(|answer| answer.process_instance_key.0)
+    }
+
+    /// The body of [`Self::create_instance`], or, with a time, of [`Self::create_instance_with_result`].
+    pub fn creation(command: &CreateInstance<'_>, wait: Option<Duration>) -> String {
+        let mut body = create(command);
+        if let Some(wait) = wait {
+            body = body.boolean("awaitCompletion", true).millis("requestTimeout", wait);
+        }
+        String::from_utf8_lossy(&body.finish()).into_owned()
     }
 
     async fn send_create(&self, body: Bytes) -> Result<Bytes, Error> {
@@ -286,7 +304,7 @@ fn create(command: &CreateInstance<'_>) -> Object {
         .optional_string("tenantId", command.tenant_id)
 }
 
-fn text(operation: &'static str, body: &[u8]) -> Result<String, Error> {
+pub(super) fn text(operation: &'static str, body: &[u8]) -> Result<String, Error> {
     let text = std::str::from_utf8(body);
     text.map(str::to_owned).map_err(|error| Error::Decode { operation, reason: error.to_string() })
 }

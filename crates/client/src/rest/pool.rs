@@ -10,9 +10,9 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::connection::{Answer, Connection};
+use super::connection::{Answer, BrokenExchange, Connection};
 use crate::stream::Connector;
-use crate::{Address, Error};
+use crate::{Address, ConnectFault, Error};
 
 /// Requests that wait at the server (long polls, awaited results) have connections of their own, so that they can never
 /// keep the short requests waiting.
@@ -59,23 +59,35 @@ impl Pool {
         time_limit: std::time::Duration,
     ) -> Result<Answer, Error> {
         let _permit = self.enter(class).await;
+        let deadline = Instant::now() + time_limit;
         let work = async {
             let mut connection = match self.take_idle() {
                 Some(connection) => connection,
-                None => Connection::open(&self.connector).await?,
+                None => self.open(deadline, time_limit).await?,
             };
-            let answer = connection
-                .exchange(request)
-                .await
-                .map_err(|reason| Error::Broken { address: self.address().authority(), reason })?;
+            let answer = connection.exchange(request).await.map_err(|BrokenExchange { fault, reason }| {
+                Error::Broken { address: self.address().authority(), fault, reason }
+            })?;
             if connection.is_usable() {
                 self.idle().push(connection);
             }
             Ok(answer)
         };
-        match timeout_at(Instant::now() + time_limit, work).await {
+        match timeout_at(deadline, work).await {
             Ok(answer) => answer,
             Err(_) => Err(Error::Timeout { address: self.address().authority(), after: time_limit }),
+        }
+    }
+
+    /// Nothing was sent yet when this takes too long.
+    async fn open(&self, deadline: Instant, time_limit: std::time::Duration) -> Result<Connection, Error> {
+        match timeout_at(deadline, Connection::open(&self.connector)).await {
+            Ok(connection) => connection,
+            Err(_) => Err(Error::Connect {
+                address: self.address().authority(),
+                fault: ConnectFault::NothingAnswers,
+                reason: format!("no answer within {} ms", time_limit.as_millis()),
+            }),
         }
     }
 

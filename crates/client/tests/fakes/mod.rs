@@ -60,6 +60,12 @@ pub struct Book {
     pub completed: Vec<(i64, String)>,
     pub failed: Vec<grpc::FailJobRequest>,
     pub thrown: Vec<grpc::ThrowErrorRequest>,
+    /// Jobs whose time limit was set anew, each as often as that was done.
+    pub renewed: Vec<i64>,
+    /// Nobody may set time limits.
+    pub forbids_renewals: bool,
+    /// This job is gone.
+    pub gone: Option<i64>,
     /// So many completions are refused as overload first.
     pub refusals: usize,
 }
@@ -92,7 +98,6 @@ gateway! {
         resolve_incident: ResolveIncidentRequest => ResolveIncidentResponse,
         set_variables: SetVariablesRequest => SetVariablesResponse,
         update_job_retries: UpdateJobRetriesRequest => UpdateJobRetriesResponse,
-        update_job_timeout: UpdateJobTimeoutRequest => UpdateJobTimeoutResponse,
         modify_process_instance: ModifyProcessInstanceRequest => ModifyProcessInstanceResponse,
         migrate_process_instance: MigrateProcessInstanceRequest => MigrateProcessInstanceResponse,
         delete_resource: DeleteResourceRequest => DeleteResourceResponse,
@@ -173,6 +178,19 @@ gateway! {
         }
         book.completed.push((request.job_key, request.variables));
         Ok(Response::new(grpc::CompleteJobResponse {}))
+    }
+
+    async fn update_job_timeout(&self, request: Request<grpc::UpdateJobTimeoutRequest>) -> Answer<grpc::UpdateJobTimeoutResponse> {
+        let key = request.into_inner().job_key;
+        let mut book = self.book.lock();
+        if book.forbids_renewals {
+            return Err(Status::permission_denied("not you"));
+        }
+        if book.gone == Some(key) {
+            return Err(Status::not_found("no such job"));
+        }
+        book.renewed.push(key);
+        Ok(Response::new(grpc::UpdateJobTimeoutResponse {}))
     }
 
     async fn fail_job(&self, request: Request<grpc::FailJobRequest>) -> Answer<grpc::FailJobResponse> {

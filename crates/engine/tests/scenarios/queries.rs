@@ -474,7 +474,10 @@ fn resources_are_listed_by_their_keys() {
         keys.push(deployed.resources[0].key);
     }
     harness.flush_and_reopen();
-    assert_eq!(listed(&mut harness, 3), (["b.txt 1", "a.txt 1", "b.txt 2"].map(str::to_owned).to_vec(), false));
+    assert_eq!(
+        listed(&mut harness, 3),
+        (["b.txt 1", "a.txt 1", "b.txt 2"].map(str::to_owned).to_vec(), false)
+    );
     assert_eq!(listed(&mut harness, 2), (["b.txt 1", "a.txt 1"].map(str::to_owned).to_vec(), true));
     let delete = DeleteResource { resource_key: keys[0], operation_reference: None, delete_history: false };
     harness.command(Command::DeleteResource(delete)).unwrap().unwrap();

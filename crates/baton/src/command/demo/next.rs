@@ -36,8 +36,7 @@ pub(super) async fn stay(server: &mut Child, ready: &ReadyLine, program: &str) -
         "\nThe server stays at {address} (gRPC {}, management {}) until Ctrl-C, and {WAITING} more orders wait in it. \
          Try, in another terminal:\n  \
          what waits for a worker:      {program} search jobs --state CREATED\n  \
-         be the worker of one:         curl -s {address}/v2/jobs/activation -H 'Content-Type: application/json' \
-         -d '{{\"type\": \"check-stock\", \"maxJobsToActivate\": 1, \"timeout\": 60000}}'\n  \
+         be the worker of one:         {program} work check-stock --count 1 --variables '{{\"inStock\": false}}'\n  \
          what became of the orders:    {program} search instances --process {ORDER}",
         ready.grpc, ready.management
     ));

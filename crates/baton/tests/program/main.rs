@@ -1,0 +1,15 @@
+//! The program as a user runs it.
+#![allow(clippy::unwrap_used)]
+
+mod changes;
+mod commands;
+mod errors;
+mod jobs;
+mod manage;
+mod models;
+mod processes;
+mod profiles;
+mod server;
+mod support;
+mod tls;
+mod work;

@@ -1,0 +1,58 @@
+//! Models for the tests of commands.
+
+pub(crate) const STRAIGHT_BPMN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="straight" isExecutable="true">
+    <startEvent id="start"/>
+    <sequenceFlow id="flow" sourceRef="start" targetRef="end"/>
+    <endEvent id="end"/>
+  </process>
+</definitions>"#;
+
+/// A job of type `errand`, whose error `SOLD_OUT` is caught.
+pub(crate) const TASK_BPMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+  <error id="sold-out" errorCode="SOLD_OUT"/>
+  <process id="errand" isExecutable="true">
+    <startEvent id="begin"/>
+    <sequenceFlow id="to-task" sourceRef="begin" targetRef="task"/>
+    <serviceTask id="task">
+      <extensionElements><zeebe:taskDefinition type="errand"/></extensionElements>
+    </serviceTask>
+    <boundaryEvent id="caught" attachedToRef="task"><errorEventDefinition errorRef="sold-out"/></boundaryEvent>
+    <sequenceFlow id="to-gone" sourceRef="caught" targetRef="gone"/>
+    <endEvent id="gone"/>
+  </process>
+</definitions>"#;
+
+/// A message, then a signal, then a user task.
+pub(crate) const WAITING_BPMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+  <message id="paid" name="paid">
+    <extensionElements><zeebe:subscription correlationKey="=order"/></extensionElements>
+  </message>
+  <signal id="open" name="open"/>
+  <process id="waiting" isExecutable="true">
+    <startEvent id="begin"/>
+    <sequenceFlow id="f1" sourceRef="begin" targetRef="until-paid"/>
+    <intermediateCatchEvent id="until-paid"><messageEventDefinition messageRef="paid"/></intermediateCatchEvent>
+    <sequenceFlow id="f2" sourceRef="until-paid" targetRef="until-open"/>
+    <intermediateCatchEvent id="until-open"><signalEventDefinition signalRef="open"/></intermediateCatchEvent>
+    <sequenceFlow id="f3" sourceRef="until-open" targetRef="look"/>
+    <userTask id="look" name="Look">
+      <extensionElements><zeebe:userTask/></extensionElements>
+    </userTask>
+  </process>
+</definitions>"#;
+
+pub(crate) const DISH_DMN: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"
+  id="dinner" name="Dinner" namespace="t">
+  <decision id="dish" name="Dish">
+    <decisionTable id="table">
+      <input id="season" label="Season"><inputExpression id="in" typeRef="string"><text>season</text></inputExpression></input>
+      <output id="out" name="dish" typeRef="string"/>
+      <rule id="r1"><inputEntry id="i1"><text>"Winter"</text></inputEntry><outputEntry id="o1"><text>"Roast"</text></outputEntry></rule>
+      <rule id="r2"><inputEntry id="i2"><text>not("Winter")</text></inputEntry><outputEntry id="o2"><text>"Salad"</text></outputEntry></rule>
+    </decisionTable>
+  </decision>
+</definitions>"#;

@@ -1,0 +1,68 @@
+//! Any operation of the API, for callers that want its answer as it is.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+
+use super::{RestClient, operations::text, pool::Class};
+use crate::Error;
+
+/// A request: method, path below `/v2`, and body.
+#[derive(Debug, Clone)]
+pub struct ApiCall<'a> {
+    method: Method,
+    path: &'a str,
+    body: Option<&'a str>,
+    wait: Option<Duration>,
+}
+
+impl<'a> ApiCall<'a> {
+    /// Reads something; `path` is `/topology`, for instance.
+    pub fn get(path: &'a str) -> Self {
+        Self { method: Method::GET, path, body: None, wait: None }
+    }
+
+    /// Posts JSON text.
+    pub fn post(path: &'a str, body: &'a str) -> Self {
+        Self { method: Method::POST, path, body: Some(body), wait: None }
+    }
+
+    /// Puts JSON text.
+    pub fn put(path: &'a str, body: &'a str) -> Self {
+        Self { method: Method::PUT, ..Self::post(path, body) }
+    }
+
+    /// Changes something by JSON text.
+    pub fn patch(path: &'a str, body: &'a str) -> Self {
+        Self { method: Method::PATCH, ..Self::post(path, body) }
+    }
+
+    /// Deletes something.
+    pub fn delete(path: &'a str) -> Self {
+        Self { method: Method::DELETE, ..Self::get(path) }
+    }
+
+    /// The server may hold the answer back for `wait` beyond the usual time.
+    #[must_use]
+    pub fn waiting(self, wait: Duration) -> Self {
+        Self { wait: Some(wait), ..self }
+    }
+}
+
+impl RestClient {
+    /// Makes a call; the answer is text, mostly JSON, and empty where the operation answers nothing.
+    pub async fn call(&self, call: &ApiCall<'_>) -> Result<String, Error> {
+        let body = Bytes::copy_from_slice(call.body.unwrap_or_default().as_bytes());
+        let mut request = self.json(self.path("call", &[call.path])?, body);
+        request.method = call.method.clone();
+        if call.body.is_none() {
+            request.content_type = None;
+        }
+        if let Some(wait) = call.wait {
+            request.class = Class::Long;
+            request.time_limit += wait;
+        }
+        text("call", &self.send(request).await?)
+    }
+}
