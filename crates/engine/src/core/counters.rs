@@ -47,6 +47,8 @@ const ELEMENT_TYPES: usize = ElementType::ALL.len();
 pub struct Counters {
     /// By element type and action; see [`Counters::element`].
     elements: [[u64; 3]; ELEMENT_TYPES],
+    /// Process instances that no other one has called, by action; see [`Counters::roots`].
+    roots: [u64; 3],
     pub jobs: [u64; 8],
     pub incidents_created: u64,
     pub incidents_resolved: u64,
@@ -54,6 +56,11 @@ pub struct Counters {
     pub decisions_evaluated: u64,
     /// Evaluations of decisions that failed.
     pub decisions_failed: u64,
+    /// Decisions in evaluations that came to a result, those that were required included. Without records of an
+    /// evaluation, nobody knows what it required: then it counts as one.
+    pub decision_elements_evaluated: u64,
+    /// The same of evaluations that failed.
+    pub decision_elements_failed: u64,
     pub banned_instances: u64,
     pub commands: u64,
     pub steps: u64,
@@ -67,11 +74,14 @@ impl Default for Counters {
     fn default() -> Self {
         Self {
             elements: [[0; 3]; ELEMENT_TYPES],
+            roots: [0; 3],
             jobs: [0; 8],
             incidents_created: 0,
             incidents_resolved: 0,
             decisions_evaluated: 0,
             decisions_failed: 0,
+            decision_elements_evaluated: 0,
+            decision_elements_failed: 0,
             banned_instances: 0,
             commands: 0,
             steps: 0,
@@ -86,16 +96,28 @@ impl Counters {
         self.elements[element_type as usize][action as usize] += 1;
     }
 
-    pub(crate) fn count_decision(&mut self, is_evaluated: bool) {
+    pub(crate) fn count_root(&mut self, action: ElementAction) {
+        self.roots[action as usize] += 1;
+    }
+
+    pub(crate) fn count_decision(&mut self, is_evaluated: bool, elements: usize) {
+        let elements = elements as u64;
         if is_evaluated {
             self.decisions_evaluated += 1;
+            self.decision_elements_evaluated += elements;
         } else {
             self.decisions_failed += 1;
+            self.decision_elements_failed += elements;
         }
     }
 
     pub(crate) fn count_job(&mut self, action: JobAction) {
         self.jobs[action as usize] += 1;
+    }
+
+    /// How often something happened to process instances that no other one has called.
+    pub fn roots(&self, action: ElementAction) -> u64 {
+        self.roots[action as usize]
     }
 
     /// How often something happened to elements of a type.
