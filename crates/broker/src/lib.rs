@@ -55,6 +55,7 @@ mod store_copies;
 mod store_queries;
 mod supervisor;
 mod synced_file;
+mod tally;
 mod transfer;
 mod write_limit;
 

@@ -31,6 +31,7 @@ use crate::flusher::Flusher;
 use crate::options::{Options, StateOptions};
 use crate::set_aside::{Found, Orders};
 use crate::snapshots::{self, StatePlace, StateView, failed};
+use crate::tally::Applied;
 
 mod shared;
 
@@ -134,8 +135,8 @@ impl PartitionMachine {
         }
     }
 
-    /// Applies an entry that was proposed elsewhere, or in an earlier life. Returns who waits for it here, and for a hash
-    /// of the state after it.
+    /// Applies an entry that was proposed elsewhere, or in an earlier life. Returns who waits for it here, and who for
+    /// a hash of the state after it.
     fn apply_decoded(
         &self,
         (index, term): (u64, u64),
@@ -181,6 +182,7 @@ impl PartitionMachine {
             self.shared.metrics.batch(proposed.batch.commands.len(), commit, apply);
             for (waiter, outcome) in proposed.take_waiters().into_iter().zip(effects.responses) {
                 let queued = proposed.sent_at.saturating_duration_since(waiter.arrived);
+                self.shared.metrics.reached_engine(queued + commit);
                 let answer = match outcome {
                     Some(Ok(response)) => {
                         Ok(Answer { response, timing: Timing { queued, commit, apply }, position })
@@ -223,6 +225,7 @@ impl PartitionMachine {
                 "the engine failed; the process instance is banned"
             );
         }
+        self.shared.metrics.dispatched(applied.elapsed());
     }
 
     /// Takes over a finished flush, and begins the next one when it is time.
@@ -363,8 +366,9 @@ impl StateMachine for PartitionMachine {
         }
         let mut engine = self.engine.lock();
         let applying = self.watch.begin(index);
+        let mut applied = Applied::after(engine.position());
         if let Some(found) = set_aside {
-            set_aside_batch(&mut engine, index, payload, found, &mut effects)?;
+            applied.skipped = set_aside_batch(&mut engine, index, payload, found, &mut effects)?;
             self.dirty = true;
         } else if let Some(proposed) = proposed {
             debug_assert!(
@@ -373,10 +377,13 @@ impl StateMachine for PartitionMachine {
                 proposed.batch
             );
             waited = self.shared.entered.take(&proposed.batch, term);
+            applied.commands = proposed.batch.commands.len();
             engine.apply(&proposed.batch, &mut effects).map_err(apply_error)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let batch = decoded.expect("an entry that was not proposed here is decoded");
+            (applied.commands, applied.skipped) =
+                if is_late(&batch, term) { (0, batch.commands.len()) } else { (batch.commands.len(), 0) };
             (waited, wanted_hash) = self.apply_decoded((index, term), &mut engine, batch, &mut effects)?;
             self.dirty = true;
         }
@@ -387,6 +394,8 @@ impl StateMachine for PartitionMachine {
             self.shared.digests.note(index, &engine);
         }
         let clock = clock(&engine);
+        applied.note_position(engine.position());
+        self.shared.tell(proposed.is_some(), (applied, started.elapsed()), &effects.records);
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
             self.shared.count(&engine);
@@ -450,21 +459,21 @@ fn is_late(batch: &Batch, term: u64) -> bool {
     batch.origin.is_some_and(|origin| origin.term != term)
 }
 
-/// Leaves out a batch that an operator has set aside.
+/// Leaves out a batch that an operator has set aside; returns how many commands it has.
 fn set_aside_batch(
     engine: &mut Engine,
     index: u64,
     payload: &Payload,
     found: Found,
     effects: &mut Effects,
-) -> Result<(), ApplyError> {
+) -> Result<usize, ApplyError> {
     let batch = Batch::decode(&payload.bytes).map_err(apply_error)?;
     engine.set_aside(&batch, found.at_work, effects).map_err(apply_error)?;
     tracing::warn!(position = index, "a batch is set aside");
     for (key, _) in effects.banned.drain(..) {
         tracing::warn!(process_instance_key = key, "the process instance is banned: the batch is about it");
     }
-    Ok(())
+    Ok(batch.commands.len())
 }
 
 /// An error of the engine; a state that contradicts itself does not get better with another start.

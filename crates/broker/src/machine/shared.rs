@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::time::Duration;
 
 use engine::{Counters, Engine};
 use export::Hub;
 use parking_lot::Mutex;
-use protocol::Batch;
+use protocol::{Batch, Record};
 use tokio::sync::watch;
 
 use crate::answers::LateAnswers;
@@ -18,6 +19,7 @@ use crate::entered::Entered;
 use crate::exporting::LocalPositions;
 use crate::leading::Leading;
 use crate::metric_definitions::Metrics;
+use crate::tally::{Applied, Tally};
 use crate::write_limit::Written;
 
 /// The same, each part with a lock of its own, if any.
@@ -55,6 +57,8 @@ pub(crate) struct PartitionState {
     pub handed_on: AtomicU64,
     /// Counters of the engine.
     pub counters: Mutex<Counters>,
+    /// Counts of the partition's thread, looked at once a second.
+    pub tally: Mutex<Tally>,
     /// Rows of the tables of the state.
     pub rows: Mutex<Vec<(&'static str, u64)>>,
     /// Why the last flush failed, if it did.
@@ -114,8 +118,20 @@ impl PartitionState {
         self.engine_version.store(engine.active_version(), Ordering::Release);
     }
 
+    /// Counts what an entry was to the engine, and how long that took. `is_here` says that this broker proposed it.
+    pub(super) fn tell(&self, is_here: bool, (applied, took): (Applied, Duration), records: &[Record]) {
+        // A broker that is alone has proposed all that it does not replay.
+        let leads = if self.leading.is_alone() { is_here } else { self.leading.leads() };
+        if leads {
+            self.tally.lock().processed(applied, records);
+        } else {
+            self.tally.lock().replayed(applied);
+            self.metrics.replayed(took);
+        }
+    }
+
     /// Notes figures for operators.
-    pub(super) fn count(&self, engine: &Engine) {
+    pub fn count(&self, engine: &Engine) {
         self.counters.lock().clone_from(engine.counters());
         *self.rows.lock() = engine.tables().row_counts();
     }

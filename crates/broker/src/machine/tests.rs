@@ -97,6 +97,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         engine_version: AtomicU16::new(ENGINE_VERSION),
         grants_version: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),
+        tally: Mutex::default(),
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),

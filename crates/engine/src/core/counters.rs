@@ -2,7 +2,7 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
-use bpmn::graph::ElementType;
+use bpmn::graph::{ElementType, EventType};
 
 /// Actions on element instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +41,14 @@ impl JobAction {
 
 /// How many element types there are.
 const ELEMENT_TYPES: usize = ElementType::ALL.len();
+/// How many types of events there are, [`EventType::Unspecified`] included.
+const EVENT_TYPES: usize = EventType::ALL.len();
 
 /// Counts since the engine was opened.
 #[derive(Debug, Clone)]
 pub struct Counters {
-    /// By element type and action; see [`Counters::element`].
-    elements: [[u64; 3]; ELEMENT_TYPES],
+    /// By element type, type of event and action; see [`Counters::element`].
+    elements: [[[u64; 3]; EVENT_TYPES]; ELEMENT_TYPES],
     /// Process instances that no other one has called, by action; see [`Counters::roots`].
     roots: [u64; 3],
     pub jobs: [u64; 8],
@@ -73,7 +75,7 @@ pub struct Counters {
 impl Default for Counters {
     fn default() -> Self {
         Self {
-            elements: [[0; 3]; ELEMENT_TYPES],
+            elements: [[[0; 3]; EVENT_TYPES]; ELEMENT_TYPES],
             roots: [0; 3],
             jobs: [0; 8],
             incidents_created: 0,
@@ -92,8 +94,13 @@ impl Default for Counters {
 }
 
 impl Counters {
-    pub(crate) fn count_element(&mut self, element_type: ElementType, action: ElementAction) {
-        self.elements[element_type as usize][action as usize] += 1;
+    pub(crate) fn count_element(
+        &mut self,
+        element_type: ElementType,
+        event_type: EventType,
+        action: ElementAction,
+    ) {
+        self.elements[element_type as usize][event_type as usize][action as usize] += 1;
     }
 
     pub(crate) fn count_root(&mut self, action: ElementAction) {
@@ -121,8 +128,8 @@ impl Counters {
     }
 
     /// How often something happened to elements of a type.
-    pub fn element(&self, element_type: ElementType, action: ElementAction) -> u64 {
-        self.elements[element_type as usize][action as usize]
+    pub fn element(&self, element_type: ElementType, event_type: EventType, action: ElementAction) -> u64 {
+        self.elements[element_type as usize][event_type as usize][action as usize]
     }
 }
 
@@ -135,12 +142,13 @@ mod tests {
         let mut counters = Counters::default();
         for (times, element_type) in ElementType::ALL.iter().enumerate() {
             for _ in 0..=times {
-                counters.count_element(*element_type, ElementAction::Completed);
+                counters.count_element(*element_type, EventType::Timer, ElementAction::Completed);
             }
         }
         for (times, element_type) in ElementType::ALL.iter().enumerate() {
-            let count = counters.element(*element_type, ElementAction::Completed);
-            assert_eq!(count, times as u64 + 1, "{element_type}");
+            let count = |event_type| counters.element(*element_type, event_type, ElementAction::Completed);
+            assert_eq!(count(EventType::Timer), times as u64 + 1, "{element_type}");
+            assert_eq!(count(EventType::None), 0, "{element_type}");
         }
         assert!(ElementType::ALL.contains(&ElementType::AdHocSubProcessInnerInstance));
     }

@@ -24,7 +24,7 @@ impl CommandContext<'_> {
             _ => None,
         };
         if let Some(action) = action {
-            self.counters.count_element(element_type, action);
+            self.counters.count_element(element_type, at.element().event_type, action);
             if element_type == ElementType::Process && at.instance.root_key == at.process_instance_key {
                 self.counters.count_root(action);
             }
