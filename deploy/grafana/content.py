@@ -158,7 +158,9 @@ def api():
 
 
 def processing():
-    committed = gauge("zeebe_log_appender_last_committed_position")
+    committed = total("atomix_partition_raft_commit_index", by="instance")
+    appended = total("atomix_partition_raft_append_index", by="instance")
+    durable = total("baton_state_durable_index", by="instance")
     return dashboard(
         "processing",
         "Processing",
@@ -173,10 +175,10 @@ def processing():
                 graph("Commands of an entry", "short", "How many commands share one entry, and so one sync. Under "
                       "load it grows.", *quantiles(COMMANDS), (mean(COMMANDS), "mean")),
                 graph("Entries not committed", "short", "Entries that were appended and are not committed yet.",
-                      (f"{gauge('zeebe_log_appender_last_appended_position')} - {committed}", SERVER)),
+                      (f"{appended} - {committed}", SERVER)),
                 graph("Entries not in the state on disk", "short", "Entries that are applied again after a crash, and "
                       "that the log keeps. It falls with every flush; if it only grows, flushes fail.",
-                      (f"{committed} - {gauge('baton_state_durable_index')}", SERVER)),
+                      (f"{committed} - {durable}", SERVER)),
                 graph("Written to disk", "Bps", "Log, state, exported records, documents.",
                       (rate("baton_process_disk_written_bytes_total", by="instance"), SERVER)),
             ],

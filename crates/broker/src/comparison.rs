@@ -68,7 +68,7 @@ impl Comparison {
     }
 }
 
-type HashAnswer = Result<StateHash, String>;
+pub(crate) type HashAnswer = Result<StateHash, String>;
 
 /// The hash that is wanted of this replica.
 #[derive(Default)]

@@ -15,7 +15,7 @@ use crate::machine::Proposed;
 use crate::numbers::Numbers;
 
 /// An entry, and where the log index goes when it is applied.
-type Waiting = (Arc<Proposed>, oneshot::Sender<u64>);
+pub(crate) type Waiting = (Arc<Proposed>, oneshot::Sender<u64>);
 
 pub(crate) struct Entered {
     numbers: Numbers,

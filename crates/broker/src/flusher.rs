@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use export::{Hub, SpillError};
 use state::{Flush, Flushed, Retired, StateError};
+
+use crate::metric_definitions::state_written;
 
 enum FlusherTask {
     /// With the position of the last record of the state.
@@ -55,8 +58,12 @@ impl Flusher {
                 match order {
                     FlusherTask::Drop(retired) => drop(retired),
                     FlusherTask::Flush(flush, position) => {
+                        let began = Instant::now();
                         let safe = exports.as_ref().map_or(Ok(()), |exports| exports.make_durable(position));
                         let outcome = safe.map_err(FlushError::from).and_then(|()| Ok(flush.run()?));
+                        if outcome.is_ok() {
+                            state_written(began.elapsed());
+                        }
                         if outcomes.send(outcome).is_err() {
                             return;
                         }

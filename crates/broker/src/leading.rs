@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use broker_api::SubmitError;
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use replication::{Payload, Role};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::metric_definitions::leads_after;
 use crate::node::Node;
 use crate::{configured, shared_exports};
 
@@ -62,7 +63,7 @@ impl Leading {
 
 /// Follows the role of this broker until shutdown. Does not keep the node alive.
 pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role>, stop: CancellationToken) {
-    let (mut led, mut failures) = (false, 0_u32);
+    let (mut led, mut failures, mut since) = (false, 0_u32, None);
     loop {
         let now = *role.borrow_and_update();
         let leads = matches!(now, Role::Leader { .. });
@@ -71,8 +72,10 @@ pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role
             node.shared.leading.set(leads);
             if leads {
                 tracing::info!(partition = 1, "this broker leads");
+                let began = *since.get_or_insert_with(Instant::now);
                 failures = match begin(&node).await {
                     Ok(()) => {
+                        leads_after(began.elapsed());
                         shared_exports::lead(&node, true);
                         0
                     }
@@ -91,7 +94,7 @@ pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role
             }
         }
         if !leads {
-            failures = 0;
+            (failures, since) = (0, None);
             if let Some(node) = node.upgrade() {
                 shared_exports::lead(&node, false);
             }

@@ -56,6 +56,7 @@ mod store_copies;
 mod store_queries;
 mod supervisor;
 mod synced_file;
+mod tally;
 mod transfer;
 mod write_limit;
 

@@ -7,35 +7,35 @@ use parking_lot::Mutex;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use broker_api::{Answer, Positions, SubmitError, Timing};
-use engine::{Counters, Effects, Engine};
-use export::Hub;
+use engine::{Effects, Engine};
 use parking_lot::Mutex as FairMutex;
 use planted::Bug;
 use protocol::{Batch, BatchDigest, FIRST_PARTITION};
 use replication::{ApplyError, Payload, SnapshotCheck, SnapshotError, SnapshotSource, StateMachine};
 use state::StateError;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
-use crate::answers::{LateAnswers, Waiter};
+use crate::answers::Waiter;
 use crate::apply_watch::ApplyWatch;
 use crate::bootstrap::give_up_or_say;
-use crate::clock::{Due, EngineClock};
-use crate::comparison::{self, StateHash, WantedHash};
-use crate::demand::{Delivered, DemandRegistry};
-use crate::divergence::Digests;
-use crate::entered::Entered;
-use crate::exporting::{self, LocalPositions};
+use crate::clock::EngineClock;
+use crate::comparison::{self, HashAnswer};
+use crate::demand::Delivered;
+use crate::entered::Waiting;
+use crate::exporting;
 use crate::flusher::Flusher;
-use crate::leading::Leading;
-use crate::metric_definitions::Metrics;
 use crate::options::{Options, StateOptions};
 use crate::set_aside::{Found, Orders};
 use crate::snapshots::{self, StatePlace, StateView, failed};
-use crate::write_limit::Written;
+use crate::tally::Applied;
+
+mod shared;
+
+pub(crate) use shared::PartitionState;
 
 /// Changes that are not on disk, those under way to it included, may grow to this many times the flush size before
 /// applying waits for the disk.
@@ -54,93 +54,6 @@ pub(crate) struct Proposed {
 impl Proposed {
     pub fn take_waiters(&self) -> Vec<Waiter> {
         std::mem::take(&mut *self.waiters.lock())
-    }
-}
-
-/// State that the partition's thread shares with the rest of the broker.
-pub(crate) struct PartitionState {
-    pub demand: Arc<DemandRegistry>,
-    pub late: LateAnswers,
-    pub due: Due,
-    pub leading: Leading,
-    /// Entries of this broker under way, if it is in a cluster.
-    pub entered: Entered,
-    pub metrics: Metrics,
-    /// Log index up to which everything is on disk.
-    pub durable: watch::Sender<u64>,
-    /// Set to flush at the next batch, whatever the time.
-    pub flush_now: AtomicBool,
-    /// Set to flush when no flush is under way, whatever the time.
-    pub flush_asked: AtomicBool,
-    /// Whether only the broker's own commands are taken.
-    pub paused: AtomicBool,
-    /// Whether there is something to flush, or to take over from a flush.
-    pub unflushed: AtomicBool,
-    /// Position of the last record.
-    pub position: AtomicU64,
-    /// For the write limit.
-    pub written: Mutex<Written>,
-    /// Version of the engine that the next batch asks for.
-    pub engine_version: AtomicU16,
-    /// See [`Engine::grants_version`].
-    pub grants_version: AtomicU64,
-    /// Whether exporters take records, here or on other brokers.
-    pub is_recorded: bool,
-    /// Position of the last record; 0 if there was none yet.
-    pub recorded: AtomicU64,
-    /// Position up to which the records were handed to exporters.
-    pub handed_on: AtomicU64,
-    /// Counters of the engine.
-    pub counters: Mutex<Counters>,
-    /// Rows of the tables of the state.
-    pub rows: Mutex<Vec<(&'static str, u64)>>,
-    /// Why the last flush failed, if it did.
-    pub flush_failure: Mutex<Option<String>>,
-    /// Whether flushes fail and memory holds as much unflushed state as it may.
-    pub overlay_full: AtomicBool,
-    /// Of the state after recent entries, and whether they differ from the leader's.
-    pub digests: Digests,
-    /// A hash of the whole state that another broker waits for.
-    pub wanted_hash: WantedHash,
-    /// Where records go; `None` if there are no exporters, and no records.
-    pub exports: Option<Arc<Hub>>,
-    /// Positions of exporters, if this broker has copies of their targets.
-    pub local_positions: Option<Arc<LocalPositions>>,
-}
-
-impl PartitionState {
-    /// Log index up to which everything is on disk.
-    pub fn durable_index(&self) -> u64 {
-        // The guard of a watch must not outlive this line: whoever sends would wait for it.
-        *self.durable.borrow()
-    }
-
-    /// Gives a batch the time and the engine version that its entry has.
-    pub fn stamp(&self, batch: &mut Batch) {
-        batch.engine_version = self.engine_version.load(Ordering::Acquire);
-        batch.timestamp_ms = self.due.log_time_ms();
-    }
-
-    /// Has the leader of a cluster say in a batch which state it has.
-    pub fn stamp_digest(&self, batch: &mut Batch) {
-        batch.digest = self.leading.leads().then(|| self.digests.announce()).flatten();
-    }
-
-    /// For the write limit.
-    pub fn written(&self) -> Written {
-        *self.written.lock()
-    }
-
-    fn note_written(&self, position: u64, left_over: u64) {
-        let mut written = self.written.lock();
-        written.position = position;
-        written.left_over += left_over;
-    }
-
-    /// Notes how the last flush ended. Returns whether the one before had failed.
-    fn set_flush_failure(&self, failure: Option<String>) -> bool {
-        let mut noted = self.flush_failure.lock();
-        std::mem::replace(&mut *noted, failure).is_some()
     }
 }
 
@@ -222,6 +135,29 @@ impl PartitionMachine {
         }
     }
 
+    /// Applies an entry that was proposed elsewhere, or in an earlier life. Returns who waits for it here, and who for
+    /// a hash of the state after it.
+    fn apply_decoded(
+        &self,
+        (index, term): (u64, u64),
+        engine: &mut Engine,
+        mut batch: Batch,
+        effects: &mut Effects,
+    ) -> Result<(Option<Waiting>, Option<oneshot::Sender<HashAnswer>>), ApplyError> {
+        if is_late(&batch, term) && !planted::has(Bug::DoneTwice) {
+            // Its broker knows that it came too late, and has sent it again.
+            batch.commands.clear();
+            batch.demand.clear();
+        }
+        let waited = self.shared.entered.take(&batch, term);
+        let wanted_hash = self.shared.wanted_hash.after(batch.origin);
+        if waited.is_none() {
+            self.plant(index, &mut batch);
+        }
+        engine.apply(&batch, effects).map_err(apply_error)?;
+        Ok((waited, wanted_hash))
+    }
+
     fn dispatch(
         &mut self,
         proposed: Option<&Proposed>,
@@ -246,6 +182,7 @@ impl PartitionMachine {
             self.shared.metrics.batch(proposed.batch.commands.len(), commit, apply);
             for (waiter, outcome) in proposed.take_waiters().into_iter().zip(effects.responses) {
                 let queued = proposed.sent_at.saturating_duration_since(waiter.arrived);
+                self.shared.metrics.reached_engine(queued + commit);
                 let answer = match outcome {
                     Some(Ok(response)) => {
                         Ok(Answer { response, timing: Timing { queued, commit, apply }, position })
@@ -288,6 +225,7 @@ impl PartitionMachine {
                 "the engine failed; the process instance is banned"
             );
         }
+        self.shared.metrics.dispatched(applied.elapsed());
     }
 
     /// Takes over a finished flush, and begins the next one when it is time.
@@ -337,11 +275,7 @@ impl PartitionMachine {
     }
 
     /// Writes the state after an entry to disk, and has it hashed in the background.
-    fn hash(
-        &mut self,
-        index: u64,
-        answer: oneshot::Sender<Result<StateHash, String>>,
-    ) -> Result<(), ApplyError> {
+    fn hash(&mut self, index: u64, answer: oneshot::Sender<HashAnswer>) -> Result<(), ApplyError> {
         if self.flushing
             && let Some(outcome) = self.flusher.wait()
         {
@@ -392,22 +326,6 @@ fn clock(engine: &Engine) -> EngineClock {
     }
 }
 
-impl PartitionState {
-    /// Notes how far the engine is, and what it makes of the next batch.
-    fn note(&self, engine: &Engine, left_over_records: u64) {
-        self.position.store(engine.position(), Ordering::Release);
-        self.note_written(engine.position(), left_over_records);
-        self.grants_version.store(engine.grants_version(), Ordering::Release);
-        self.engine_version.store(engine.active_version(), Ordering::Release);
-    }
-
-    /// Notes figures for operators.
-    fn count(&self, engine: &Engine) {
-        self.counters.lock().clone_from(engine.counters());
-        *self.rows.lock() = engine.tables().row_counts();
-    }
-}
-
 impl PartitionMachine {
     /// Notes everywhere that the state is another one, all of it on disk.
     fn note_installed(&mut self, index: u64) -> Result<(), StateError> {
@@ -434,10 +352,8 @@ impl StateMachine for PartitionMachine {
             return Err(ApplyError::new(reason.clone()));
         }
         let started = Instant::now();
-        // Another term may have begun between the look at the role and the append.
-        let is_late = |batch: &Batch| batch.origin.is_some_and(|origin| origin.term != term);
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
-        let proposed = proposed.filter(|proposed| !is_late(&proposed.batch));
+        let proposed = proposed.filter(|proposed| !is_late(&proposed.batch, term));
         let (mut waited, mut wanted_hash, mut effects) = (None, None, Effects::default());
         let set_aside = self.set_aside.take(index, &payload.bytes).map_err(apply_error)?;
         let decoded = proposed.is_none().then(|| Batch::decode(&payload.bytes)).transpose();
@@ -450,8 +366,9 @@ impl StateMachine for PartitionMachine {
         }
         let mut engine = self.engine.lock();
         let applying = self.watch.begin(index);
+        let mut applied = Applied::after(engine.position());
         if let Some(found) = set_aside {
-            set_aside_batch(&mut engine, index, payload, found, &mut effects)?;
+            applied.skipped = set_aside_batch(&mut engine, index, payload, found, &mut effects)?;
             self.dirty = true;
         } else if let Some(proposed) = proposed {
             debug_assert!(
@@ -460,21 +377,14 @@ impl StateMachine for PartitionMachine {
                 proposed.batch
             );
             waited = self.shared.entered.take(&proposed.batch, term);
+            applied.commands = proposed.batch.commands.len();
             engine.apply(&proposed.batch, &mut effects).map_err(apply_error)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
-            let mut batch = decoded.expect("an entry that was not proposed here is decoded");
-            if is_late(&batch) && !planted::has(Bug::DoneTwice) {
-                // Its broker knows that it came too late, and has sent it again.
-                batch.commands.clear();
-                batch.demand.clear();
-            }
-            waited = self.shared.entered.take(&batch, term);
-            wanted_hash = self.shared.wanted_hash.after(batch.origin);
-            if waited.is_none() {
-                self.plant(index, &mut batch);
-            }
-            engine.apply(&batch, &mut effects).map_err(apply_error)?;
+            let batch = decoded.expect("an entry that was not proposed here is decoded");
+            (applied.commands, applied.skipped) =
+                if is_late(&batch, term) { (0, batch.commands.len()) } else { (batch.commands.len(), 0) };
+            (waited, wanted_hash) = self.apply_decoded((index, term), &mut engine, batch, &mut effects)?;
             self.dirty = true;
         }
         drop(applying);
@@ -484,6 +394,8 @@ impl StateMachine for PartitionMachine {
             self.shared.digests.note(index, &engine);
         }
         let clock = clock(&engine);
+        applied.note_position(engine.position());
+        self.shared.tell(proposed.is_some(), (applied, started.elapsed()), &effects.records);
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
             self.shared.count(&engine);
@@ -542,21 +454,26 @@ impl StateMachine for PartitionMachine {
     }
 }
 
-/// Leaves out a batch that an operator has set aside.
+/// Whether another term has begun between the look at the role and the append.
+fn is_late(batch: &Batch, term: u64) -> bool {
+    batch.origin.is_some_and(|origin| origin.term != term)
+}
+
+/// Leaves out a batch that an operator has set aside; returns how many commands it has.
 fn set_aside_batch(
     engine: &mut Engine,
     index: u64,
     payload: &Payload,
     found: Found,
     effects: &mut Effects,
-) -> Result<(), ApplyError> {
+) -> Result<usize, ApplyError> {
     let batch = Batch::decode(&payload.bytes).map_err(apply_error)?;
     engine.set_aside(&batch, found.at_work, effects).map_err(apply_error)?;
     tracing::warn!(position = index, "a batch is set aside");
     for (key, _) in effects.banned.drain(..) {
         tracing::warn!(process_instance_key = key, "the process instance is banned: the batch is about it");
     }
-    Ok(())
+    Ok(batch.commands.len())
 }
 
 /// An error of the engine; a state that contradicts itself does not get better with another start.

@@ -1,18 +1,21 @@
 //! Metrics of a partition, under the names that dashboards know. Handles are made once.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use bpmn::graph::ElementType;
-use engine::{Counters, ElementAction, JobAction, Latencies};
-use metrics::{Counter, Gauge, Histogram, Label, SharedString, counter, gauge, histogram};
+use engine::Latencies;
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use protocol::RejectionType;
 
-use crate::demand::JobTypes;
-use crate::flow_control::FlowControlStatus;
-use crate::write_limit::WriteLimitStatus;
+mod figures;
 
-const PARTITION: (&str, &str) = ("partition", "1");
+use figures::PARTITION;
+
+pub(crate) use figures::{Figures, HealthNode, NodeHealth, ProcessorPhase, PublishedSeries, publish};
+
+/// Parts of the broker that have a health, as dashboards know them.
+pub(crate) const PARTITION_NODE: &str = "Partition-1";
+pub(crate) const PROCESSOR_NODE: &str = "StreamProcessor-1";
 
 /// Handles of the metrics that are touched per batch.
 pub(crate) struct Metrics {
@@ -20,7 +23,15 @@ pub(crate) struct Metrics {
     apply_latency: Histogram,
     batch_commands: Histogram,
     batches: Counter,
-    rejections: [(RejectionType, Counter); RejectionType::ALL.len()],
+    dispatch_time: Histogram,
+    replay_time: Histogram,
+    command_latency: Histogram,
+    proposed_commands: Histogram,
+    proposed_kibibytes: Histogram,
+    proposals: Gauge,
+    received: Counter,
+    admissions: [OnceLock<Counter>; Admission::ALL.len()],
+    rejections: [(RejectionType, OnceLock<Counter>); RejectionType::ALL.len()],
     refused_early: Counter,
     instance_execution: Histogram,
     job_activation: Histogram,
@@ -29,7 +40,6 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     pub fn new() -> Self {
-        let rejection = |kind: RejectionType| counter!("baton_rejected_commands_total", "partition" => "1", "type" => kind.as_str());
         Self {
             commit_latency: histogram!("zeebe_log_appender_commit_latency_seconds", &[PARTITION]),
             apply_latency: histogram!(
@@ -38,7 +48,18 @@ impl Metrics {
             ),
             batch_commands: histogram!("zeebe_stream_processor_batch_processing_commands", &[PARTITION]),
             batches: counter!("baton_log_entries_total", &[PARTITION]),
-            rejections: RejectionType::ALL.map(|kind| (kind, rejection(kind))),
+            dispatch_time: histogram!(
+                "zeebe_stream_processor_batch_processing_post_commit_tasks_seconds",
+                &[PARTITION]
+            ),
+            replay_time: histogram!("zeebe_replay_event_batch_replay_duration_seconds", &[PARTITION]),
+            command_latency: histogram!("zeebe_stream_processor_latency_seconds", &[PARTITION]),
+            proposed_commands: histogram!("zeebe_sequencer_batch_size", &[PARTITION]),
+            proposed_kibibytes: histogram!("zeebe_sequencer_batch_length_bytes", &[PARTITION]),
+            proposals: gauge!("zeebe_backpressure_inflight_append_count", &[PARTITION]),
+            received: counter!("zeebe_received_request_count_total", &[PARTITION]),
+            admissions: [const { OnceLock::new() }; Admission::ALL.len()],
+            rejections: RejectionType::ALL.map(|kind| (kind, OnceLock::new())),
             refused_early: counter!("baton_commands_refused_before_log_total", &[PARTITION]),
             instance_execution: histogram!("zeebe_process_instance_execution_time_seconds", &[PARTITION]),
             job_activation: histogram!("zeebe_job_activation_time_seconds", &[PARTITION]),
@@ -52,6 +73,46 @@ impl Metrics {
         self.batch_commands.record(commands as f64);
         self.commit_latency.record(commit);
         self.apply_latency.record(apply);
+    }
+
+    /// Answers, records and jobs of an entry are handed out.
+    pub fn dispatched(&self, took: Duration) {
+        self.dispatch_time.record(took);
+    }
+
+    /// An entry was applied again, or what another broker leads in.
+    pub fn replayed(&self, took: Duration) {
+        self.replay_time.record(took);
+    }
+
+    /// A command of a client came to the engine, so long after it was taken on.
+    pub fn reached_engine(&self, took: Duration) {
+        self.command_latency.record(took);
+    }
+
+    /// A batch is on its way into the log.
+    pub fn proposed(&self, commands: usize, bytes: usize) {
+        self.proposed_commands.record(commands as f64);
+        // Dashboards take it for KiB, whatever the name says.
+        self.proposed_kibibytes.record(bytes as f64 / 1024.0);
+    }
+
+    /// So many entries are on their way.
+    pub fn under_way(&self, entries: usize) {
+        self.proposals.set(entries as f64);
+    }
+
+    /// A client has sent a command.
+    pub fn received(&self) {
+        self.received.increment(1);
+    }
+
+    /// A command was taken on, or not.
+    pub fn admitted(&self, admission: Admission) {
+        let (context, outcome) = admission.labels();
+        let counter =
+            || counter!("zeebe_flow_control_total", &[PARTITION, ("context", context), ("outcome", outcome)]);
+        self.admissions[admission as usize].get_or_init(counter).increment(1);
     }
 
     /// How long instances and jobs took.
@@ -70,7 +131,8 @@ impl Metrics {
     pub fn rejected(&self, kind: RejectionType) {
         // Never by number: this runs while a batch is applied, where a mistake would end the partition.
         if let Some((_, counter)) = self.rejections.iter().find(|(known, _)| *known == kind) {
-            counter.increment(1);
+            let made = || counter!("baton_rejected_commands_total", &[PARTITION, ("type", kind.as_str())]);
+            counter.get_or_init(made).increment(1);
         }
     }
 
@@ -81,36 +143,28 @@ impl Metrics {
     }
 }
 
-/// Figures that are read when somebody looks.
-pub(crate) struct Figures<'a> {
-    pub counters: &'a Counters,
-    pub flow_control: FlowControlStatus,
-    pub write_limit: WriteLimitStatus,
-    pub free_disk_bytes: Option<u64>,
-    pub streams: usize,
-    pub pushed: u64,
-    pub push_failed: u64,
-    pub job_types: &'a JobTypes,
-    pub position: u64,
-    pub committed_index: u64,
-    pub appended_index: u64,
-    pub purged_index: u64,
-    pub durable_index: u64,
-    pub healthy: bool,
-    /// Whether the state differs from the leader's.
-    pub diverged: bool,
-    /// In a cluster.
-    pub clock_ahead_ms: Option<i64>,
-    /// Rows of the tables of the state.
-    pub rows: &'a [(&'static str, u64)],
+/// Answers of flow control.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Admission {
+    Accepted,
+    /// A command of the broker itself.
+    OwnAccepted,
+    NoPlace,
+    TooFast,
 }
 
-fn partition_gauge(name: &'static str) -> Gauge {
-    gauge!(name, &[PARTITION])
-}
+impl Admission {
+    const ALL: [Self; 4] = [Self::Accepted, Self::OwnAccepted, Self::NoPlace, Self::TooFast];
 
-fn partition_counter(name: &'static str, value: u64) {
-    counter!(name, &[PARTITION]).absolute(value);
+    /// Context and outcome, as dashboards know them.
+    fn labels(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Accepted => ("userCommand", "accepted"),
+            Self::OwnAccepted => ("internal", "accepted"),
+            Self::NoPlace => ("userCommand", "requestLimitExhausted"),
+            Self::TooFast => ("userCommand", "writeRateLimitExhausted"),
+        }
+    }
 }
 
 /// A command was not taken on.
@@ -149,85 +203,48 @@ pub(crate) fn snapshot_pinned(time: Duration) {
     partition_gauge("baton_snapshot_pinned_seconds").set(time.as_secs_f64());
 }
 
-/// Publishes what happens to the jobs of each type.
-fn publish_job_types(types: &JobTypes) {
-    for (job_type, figures) in types.iter() {
-        let labels =
-            || vec![Label::from(&PARTITION), Label::new("type", SharedString::from(Arc::clone(&job_type.0)))];
-        gauge!("baton_job_stream_credit", labels()).set(figures.credit as f64);
-        gauge!("baton_job_stream_outstanding", labels()).set(figures.outstanding as f64);
-        gauge!("baton_job_stream_overdue", labels()).set(figures.overdue as f64);
-        counter!("baton_jobs_streamed_total", labels()).absolute(figures.streamed);
-        counter!("baton_jobs_polled_total", labels()).absolute(figures.polled);
-        counter!("baton_job_stream_timeouts_total", labels()).absolute(figures.timed_out);
-        counter!("baton_job_answers_refused_total", labels()).absolute(figures.refused);
+fn partition_gauge(name: &'static str) -> Gauge {
+    gauge!(name, &[PARTITION])
+}
+
+/// Entries that may be on their way at a time.
+pub(crate) fn proposals_max(entries: usize) {
+    partition_gauge("zeebe_backpressure_append_limit").set(entries as f64);
+}
+
+/// The log was opened and read, and what the state lacked was applied again.
+pub(crate) fn started(took: Duration) {
+    // Dashboards show the one in milliseconds and the other in seconds.
+    partition_gauge("atomix_partition_server_startup_time").set(took.as_secs_f64() * 1000.0);
+    partition_gauge("zeebe_stream_processor_startup_recovery_time").set(took.as_secs_f64());
+}
+
+/// A new leader is ready for commands, so long after it has become one.
+pub(crate) fn leads_after(took: Duration) {
+    partition_gauge("zeebe_leader_transition_latency").set(took.as_secs_f64());
+}
+
+/// State was written to disk, which is what a snapshot is elsewhere.
+pub(crate) fn state_written(took: Duration) {
+    let labels = [PARTITION, ("bootstrap", "false")];
+    counter!("zeebe_snapshot_count_total", &labels).increment(1);
+    histogram!("zeebe_snapshot_duration_seconds", &labels).record(took);
+}
+
+/// A snapshot from another broker. It counts as under way until this is dropped.
+pub(crate) struct SnapshotArrival(std::time::Instant);
+
+impl SnapshotArrival {
+    pub fn begin() -> Self {
+        partition_gauge("atomix_snapshot_replication_count").increment(1.0);
+        Self(std::time::Instant::now())
     }
 }
 
-pub(crate) fn publish(figures: &Figures) {
-    let counters = figures.counters;
-    for &element_type in ElementType::ALL {
-        for (action, name) in [
-            (ElementAction::Activated, "activated"),
-            (ElementAction::Completed, "completed"),
-            (ElementAction::Terminated, "terminated"),
-        ] {
-            let count = counters.element(element_type, action);
-            if count > 0 {
-                let labels = [PARTITION, ("action", name), ("type", element_type.as_str())];
-                counter!("zeebe_element_instance_events_total", &labels).absolute(count);
-            }
-        }
+impl Drop for SnapshotArrival {
+    fn drop(&mut self) {
+        partition_gauge("atomix_snapshot_replication_count").decrement(1.0);
+        let took_ms = self.0.elapsed().as_secs_f64() * 1000.0;
+        partition_gauge("atomix_snapshot_replication_duration_milliseconds").set(took_ms);
     }
-    for (action, name) in JobAction::ALL {
-        let labels = [PARTITION, ("action", name), ("job_kind", "BPMN_ELEMENT")];
-        counter!("zeebe_job_events_total", &labels).absolute(counters.jobs[action as usize]);
-    }
-    for (name, count) in [("created", counters.incidents_created), ("resolved", counters.incidents_resolved)]
-    {
-        counter!("zeebe_incident_events_total", &[PARTITION, ("action", name)]).absolute(count);
-    }
-    for (name, count) in [("evaluated", counters.decisions_evaluated), ("failed", counters.decisions_failed)]
-    {
-        counter!("baton_decision_evaluations_total", &[PARTITION, ("action", name)]).absolute(count);
-    }
-    partition_counter("zeebe_banned_instances_total", counters.banned_instances);
-    partition_counter("baton_engine_commands_total", counters.commands);
-    partition_counter("baton_engine_steps_total", counters.steps);
-    partition_counter("zeebe_broker_jobs_pushed_count_total", figures.pushed);
-    partition_counter("zeebe_broker_jobs_push_fail_count_total", figures.push_failed);
-    partition_gauge("zeebe_broker_open_job_stream_count").set(figures.streams as f64);
-    publish_job_types(figures.job_types);
-    let flow = &figures.flow_control;
-    partition_gauge("zeebe_backpressure_requests_limit").set(flow.limit as f64);
-    partition_gauge("zeebe_backpressure_inflight_requests_count").set(flow.in_flight as f64);
-    partition_gauge("baton_flow_control_waiting").set(flow.waiting as f64);
-    partition_counter("zeebe_dropped_request_count_total", flow.rejected);
-    let write = &figures.write_limit;
-    partition_gauge("zeebe_flow_control_write_rate_limit").set(write.limit.unwrap_or(0.0));
-    partition_gauge("zeebe_flow_control_write_rate_maximum").set(write.options.limit as f64);
-    partition_gauge("zeebe_flow_control_exporting_rate").set(write.exporting_rate);
-    partition_gauge("baton_flow_control_write_waiting").set(write.waiting as f64);
-    if let Some(free_bytes) = figures.free_disk_bytes {
-        gauge!("baton_disk_free_bytes").set(free_bytes as f64);
-    }
-    partition_gauge("zeebe_stream_processor_last_processed_position").set(figures.position as f64);
-    partition_gauge("zeebe_log_appender_last_committed_position").set(figures.committed_index as f64);
-    partition_gauge("zeebe_log_appender_last_appended_position").set(figures.appended_index as f64);
-    let kept = figures.appended_index.saturating_sub(figures.purged_index);
-    partition_gauge("baton_log_entries_kept").set(kept as f64);
-    partition_gauge("baton_state_durable_index").set(figures.durable_index as f64);
-    for &(table, rows) in figures.rows {
-        gauge!("baton_state_rows", &[PARTITION, ("table", table)]).set(rows as f64);
-        match table {
-            "incidents" => partition_gauge("zeebe_pending_incidents_total").set(rows as f64),
-            "messages" => partition_gauge("zeebe_buffered_messages_count").set(rows as f64),
-            _ => {}
-        }
-    }
-    if let Some(ahead_ms) = figures.clock_ahead_ms {
-        gauge!("baton_clock_ahead_seconds").set(ahead_ms as f64 / 1000.0);
-    }
-    partition_gauge("baton_replica_diverged").set(f64::from(u8::from(figures.diverged)));
-    partition_gauge("zeebe_health").set(f64::from(u8::from(figures.healthy)));
 }

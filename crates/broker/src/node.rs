@@ -24,7 +24,6 @@ use crate::disk::Disk;
 use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::machine::PartitionState;
-use crate::metric_definitions::{Figures, publish};
 use crate::opening::StartError;
 use crate::options::Options;
 use crate::reads::Reads;
@@ -32,9 +31,11 @@ use crate::route::{Router, check_leader};
 use crate::write_limit::WriteLimit;
 use crate::{exporting, pause};
 
+mod published;
 mod requests;
 mod starting;
 
+use published::Published;
 pub(crate) use requests::class;
 
 /// Commands between flow control and the proposer; flow control admits fewer.
@@ -90,6 +91,7 @@ pub struct Node {
     reads: Reads,
     former_exporters: Mutex<Vec<String>>,
     pub(crate) backups: Arc<BackupDirectory>,
+    published: Published,
 }
 
 impl Node {
@@ -276,36 +278,6 @@ impl Node {
         exporting::forget(self.shared.exports.clone(), directory, id.to_owned()).await?;
         self.former_exporters.lock().retain(|former| former != id);
         Ok(())
-    }
-
-    fn publish(&self) {
-        if let Some(exports) = &self.shared.exports {
-            exports.publish();
-            self.write_limit.observe(exporting::exported(exports));
-        }
-        let counters = self.shared.counters.lock().clone();
-        let rows = self.shared.rows.lock().clone();
-        let (pushed, push_failed) = self.shared.demand.counts();
-        let group = self.group.metrics();
-        publish(&Figures {
-            counters: &counters,
-            rows: &rows,
-            flow_control: self.flow_control.status(),
-            write_limit: self.write_limit.status(),
-            free_disk_bytes: self.disk.free_bytes(),
-            streams: self.shared.demand.streams(),
-            pushed,
-            push_failed,
-            job_types: &self.shared.demand.job_types(),
-            position: self.shared.position.load(Ordering::Acquire),
-            committed_index: group.committed_index,
-            appended_index: group.last_log_index,
-            purged_index: group.purged_index,
-            durable_index: self.shared.durable_index(),
-            healthy: self.health().partition.is_ok(),
-            clock_ahead_ms: self.router.as_ref().map(|router| router.links.clock.ahead_ms()),
-            diverged: self.shared.digests.difference().is_some(),
-        });
     }
 }
 

@@ -188,6 +188,7 @@ pub(crate) fn partition_state(
         recorded: AtomicU64::new(0),
         handed_on: AtomicU64::new(engine.position()),
         counters: Mutex::new(Counters::default()),
+        tally: Mutex::default(),
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),

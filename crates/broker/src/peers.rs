@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
 
-use crate::metric_definitions::{SnapshotEvent, snapshot_event};
+use crate::metric_definitions::{SnapshotArrival, SnapshotEvent, snapshot_event};
 use crate::peer_request::RequestKind;
 use crate::replica_number::ReplicaNumber;
 use crate::snapshot_transfer::{BYTES_PER_SECOND, SnapshotReceiver, SnapshotSender};
@@ -144,6 +144,7 @@ impl ReplicaGroups {
     }
 
     async fn receive(self, from: BrokerIdentity, message: Bytes, parts: Parts) -> Result<Bytes, String> {
+        let _arrival = SnapshotArrival::begin();
         let received = self.snapshots.receive(&from, message, parts).await?;
         let group = self.group(received.group, received.replica)?;
         let request = PeerRequest::from_message(&received.head, Some(received.path.clone()));

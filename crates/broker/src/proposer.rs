@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answers::{PendingRequest, paused, stopping};
 use crate::machine::{PartitionState, Proposed};
+use crate::metric_definitions::proposals_max;
 use crate::options::IngressOptions;
 use crate::route::{RouteError, Router};
 use crate::write_limit::WriteLimit;
@@ -65,10 +66,12 @@ impl Proposer {
         // Entries under way that somebody waits for.
         let mut awaited = 0_usize;
         let shared = Arc::clone(&self.shared);
+        proposals_max(self.options.max_batches_in_flight);
         loop {
             if !open && waiting.is_empty() && in_flight.is_empty() {
                 return;
             }
+            self.shared.metrics.under_way(in_flight.len());
             let room = in_flight.len() < self.options.max_batches_in_flight;
             let wanted = awaited == 0 && !self.is_paused() && self.shared.demand.is_wanted();
             let ready =
@@ -165,6 +168,7 @@ impl Proposer {
             return None;
         }
         self.last_proposed = Instant::now();
+        self.shared.metrics.proposed(commands.len(), bytes);
         let mut batch = Batch {
             engine_version: 0,
             timestamp_ms: 0,

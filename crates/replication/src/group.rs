@@ -26,6 +26,7 @@ pub use crate::group_state::{GroupOptions, Role, StartError};
 use crate::group_state::{GroupState, Order, Slot};
 use crate::log::{GroupLog, LogStore, PAYLOAD_LIMIT_BYTES};
 use crate::machine::{MachineHandle, StateMachine};
+use crate::metric_definitions::RoleMetrics;
 use crate::peer::{PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse};
 use crate::proposals::Proposals;
 use crate::snapshot::{LogHolds, SnapshotData};
@@ -45,6 +46,8 @@ const ORDER_QUEUE: usize = 16;
 pub struct GroupMetrics {
     /// Role of this node in the group, with the term.
     pub role: Role,
+    /// Whether this node stands for election.
+    pub is_candidate: bool,
     /// Last index in the log, durable or about to be.
     pub last_log_index: u64,
     /// Last committed index known here.
@@ -106,6 +109,7 @@ impl Group {
             log_holds: LogHolds::default(),
             silent: Arc::default(),
             stands_for_election: AtomicBool::new(options.stands_for_election),
+            role_metrics: RoleMetrics::new(group_id),
         });
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
         let (ended_sender, mut ended) = watch::channel(false);
@@ -218,11 +222,22 @@ impl Group {
         let log = &self.inner.log;
         GroupMetrics {
             role: *self.inner.role.borrow(),
+            is_candidate: self.inner.role_metrics.is_candidate(),
             last_log_index: index(log.last()),
             committed_index: index(log.committed()).max(self.inner.machine.progress().applied_index()),
             applied_index: self.inner.machine.progress().applied_index(),
             purged_index: index(log.purged()),
         }
+    }
+
+    /// How many entries of its log each other replica lacks, by node id, if this node leads.
+    pub fn lacking(&self) -> Vec<(u64, u64)> {
+        let Ok(raft) = self.inner.raft() else { return Vec::new() };
+        let metrics = raft.metrics();
+        let now = metrics.borrow();
+        let last = now.last_log_index.unwrap_or(0);
+        let others = now.replication.iter().flatten().filter(|(node, _)| **node != now.id);
+        others.map(|(node, has)| (*node, last.saturating_sub(has.map_or(0, |id| id.index)))).collect()
     }
 
     /// Why the group does not go on, if it will not by itself.
@@ -252,6 +267,7 @@ impl Group {
         let failed = |error: &RaftError<u64>| PeerError::Stopped(raft_text(error));
         let answer = match request.0 {
             PeerCall::Append(request) => {
+                self.inner.role_metrics.hears_leader();
                 PeerAnswer::Append(raft.append_entries(request).await.map_err(|error| failed(&error))?)
             }
             PeerCall::Vote(request) => {

@@ -2,6 +2,7 @@
 
 use crate::log::{GroupLog, LogError};
 use crate::machine::MachineHandle;
+use crate::metric_definitions::RoleMetrics;
 use crate::peer::{NoPeers, Transport};
 use crate::proposals::Proposals;
 use crate::snapshot::{LogHolds, SnapshotCheck};
@@ -196,6 +197,7 @@ pub(crate) struct GroupState {
     /// Whether this node says nothing as a leader, since no majority answers it.
     pub(crate) silent: Arc<AtomicBool>,
     pub(crate) stands_for_election: AtomicBool,
+    pub(crate) role_metrics: RoleMetrics,
 }
 
 impl GroupState {

@@ -19,6 +19,7 @@ mod group_state;
 mod log;
 mod machine;
 mod message;
+mod metric_definitions;
 mod peer;
 mod proposals;
 mod record;

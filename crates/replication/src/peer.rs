@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use openraft::error::{
     Fatal, RPCError, RaftError, RemoteError, ReplicationClosed, StreamingError, Unreachable,
@@ -19,8 +19,9 @@ use openraft::raft::{
 use openraft::{BasicNode, OptionalSend, RaftNetwork, RaftNetworkFactory, Snapshot};
 use thiserror::Error;
 
+use crate::metric_definitions::{FollowerMetrics, MessageKind};
 use crate::snapshot::LogHolds;
-use crate::types::{TypeConfig, Vote};
+use crate::types::{EntryPayload, TypeConfig, Vote};
 
 /// Time after a snapshot has arrived in which the log behind it stays, too: the entries follow it.
 const LOG_HELD_AFTER: Duration = Duration::from_secs(30);
@@ -91,7 +92,8 @@ impl RaftNetworkFactory<TypeConfig> for Peers {
     type Network = Peer;
 
     async fn new_client(&mut self, target: u64, node: &BasicNode) -> Peer {
-        Peer { peers: self.clone(), node: target, address: node.addr.clone() }
+        let metrics = FollowerMetrics::new(self.group, target);
+        Peer { peers: self.clone(), node: target, address: node.addr.clone(), metrics }
     }
 }
 
@@ -100,6 +102,7 @@ pub(crate) struct Peer {
     peers: Peers,
     node: u64,
     address: String,
+    metrics: FollowerMetrics,
 }
 
 type RaftRpcError = RPCError<u64, BasicNode, RaftError<u64>>;
@@ -121,6 +124,13 @@ impl Peer {
     }
 }
 
+fn payload_bytes(payload: &EntryPayload) -> u64 {
+    match payload {
+        EntryPayload::Normal(proposal) => proposal.payload.bytes.len() as u64,
+        EntryPayload::Blank | EntryPayload::Membership(_) => 0,
+    }
+}
+
 fn mismatch() -> PeerError {
     PeerError::Unreachable("the answer is of another kind than the request".to_owned())
 }
@@ -135,8 +145,17 @@ impl RaftNetwork<TypeConfig> for Peer {
             let reason = "no majority answers this leader, which is silent for a while".to_owned();
             return Err(self.rpc_error(&PeerError::Unreachable(reason)));
         }
+        let entries = request.entries.len();
+        let bytes = request.entries.iter().map(|entry| payload_bytes(&entry.payload)).sum();
+        self.metrics.sends_append(entries, bytes);
+        let began = Instant::now();
         match self.call(PeerCall::Append(request)).await {
-            Ok(PeerAnswer::Append(response)) => Ok(response),
+            Ok(PeerAnswer::Append(response)) => {
+                if entries > 0 {
+                    self.metrics.appended(began.elapsed());
+                }
+                Ok(response)
+            }
             Ok(_) => Err(self.rpc_error(&mismatch())),
             Err(error) => Err(self.rpc_error(&error)),
         }
@@ -147,6 +166,7 @@ impl RaftNetwork<TypeConfig> for Peer {
         request: VoteRequest<u64>,
         _: RPCOption,
     ) -> Result<VoteResponse<u64>, RaftRpcError> {
+        self.metrics.sends(MessageKind::Vote);
         match self.call(PeerCall::Vote(request)).await {
             Ok(PeerAnswer::Vote(response)) => Ok(response),
             Ok(_) => Err(self.rpc_error(&mismatch())),
@@ -162,6 +182,7 @@ impl RaftNetwork<TypeConfig> for Peer {
         _: RPCOption,
     ) -> Result<SnapshotResponse<u64>, StreamingError<TypeConfig, Fatal<u64>>> {
         let hold = self.peers.log_holds.hold(snapshot.meta.last_log_id.map_or(0, |id| id.index));
+        self.metrics.sends(MessageKind::Install);
         let unreachable = |error: PeerError| StreamingError::Unreachable(Unreachable::new(&error));
         tokio::select! {
             closed = cancel => Err(StreamingError::Closed(closed)),

@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::group_state::{GroupOptions, GroupState, Order, Role, Slot, StartError};
 use crate::log::{LogError, LogHandle};
+use crate::metric_definitions::compacted;
 use crate::peer::Peers;
 use crate::silence::{Silence, lease, unanswered};
 use crate::types::{GroupFailure, LogId, TypeConfig, fatal_text, raft_text};
@@ -231,6 +232,7 @@ impl Supervisor {
         } else {
             Role::Follower { term, leader: now.current_leader }
         };
+        self.inner.role_metrics.set_candidate(now.state == ServerState::Candidate);
         self.inner.set_role(role);
     }
 
@@ -244,6 +246,7 @@ impl Supervisor {
         if upto == 0 || self.inner.log.purged().is_some_and(|purged| purged.index >= upto) {
             return;
         }
+        let began = Instant::now();
         let reached = |id: Option<LogId>| id.is_some_and(|id| id.index >= upto);
         let mut metrics = raft.metrics();
         if !reached(metrics.borrow().snapshot) && raft.trigger().snapshot().await.is_err() {
@@ -258,6 +261,7 @@ impl Supervisor {
         let purged = metrics.wait_for(|now| now.running_state.is_err() || reached(now.purged));
         // Entries under way to another replica stay until they are there: other orders must not wait for that.
         let _ = tokio::time::timeout(PURGE_PATIENCE, purged).await;
+        compacted(self.inner.group, began.elapsed());
     }
 
     /// Index up to which the log is not kept for other replicas.

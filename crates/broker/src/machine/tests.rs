@@ -1,20 +1,26 @@
 //! Flushes that fail, and batches of an earlier life.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64};
 
 use broker_api::JobRequest;
 use bytes::Bytes;
+use engine::Counters;
 use protocol::{
     AwaitResult, Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, ENGINE_VERSION, Name,
     Resource,
 };
 use state::{StorageBackend, Store};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::*;
-use crate::divergence::Verdict;
+use crate::answers::LateAnswers;
+use crate::clock::Due;
+use crate::demand::DemandRegistry;
+use crate::divergence::{Digests, Verdict};
 use crate::entered::Entered;
 use crate::leading::Leading;
+use crate::metric_definitions::Metrics;
 use crate::numbers::Numbers;
 
 const PROCESS: &str = r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="test"><bpmn:process id="p" isExecutable="true"><bpmn:startEvent id="start"/><bpmn:sequenceFlow id="in" sourceRef="start" targetRef="a"/><bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="t"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process></bpmn:definitions>"#;
@@ -91,6 +97,7 @@ pub(crate) fn shared_of(broker: u32) -> PartitionState {
         engine_version: AtomicU16::new(ENGINE_VERSION),
         grants_version: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),
+        tally: Mutex::default(),
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
         overlay_full: AtomicBool::new(false),

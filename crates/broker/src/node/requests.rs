@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use super::{CLUSTER_VARIABLES, Node};
 use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
 use crate::flow_control::Class;
-use crate::metric_definitions::refused;
+use crate::metric_definitions::{Admission, refused};
 use crate::proposer::payload;
 use crate::shared_exports::look_for;
 use crate::{exporting, jobs, store_queries};
@@ -43,11 +43,22 @@ impl Node {
 
     async fn pass(&self, command: Command, class: Class, is_own: bool) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
+        let metrics = &self.shared.metrics;
+        if !is_own {
+            metrics.received();
+        }
         self.until_known(command.since_version()).await?;
         if class == Class::New {
-            self.write_limit.admit(|| self.shared.written()).await.inspect_err(|_| refused("write limit"))?;
+            self.write_limit.admit(|| self.shared.written()).await.inspect_err(|_| {
+                metrics.admitted(Admission::TooFast);
+                refused("write limit");
+            })?;
         }
-        let permit = self.flow_control.admit(class).await.inspect_err(|_| refused("flow control"))?;
+        let permit = self.flow_control.admit(class).await.inspect_err(|_| {
+            metrics.admitted(Admission::NoPlace);
+            refused("flow control");
+        })?;
+        metrics.admitted(if is_own { Admission::OwnAccepted } else { Admission::Accepted });
         let (reply, answer) = oneshot::channel();
         let request = PendingRequest { command, waiter: Waiter { reply, arrived, permit }, is_own };
         self.requests.send(request).await.map_err(|_| stopping())?;

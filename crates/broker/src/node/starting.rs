@@ -12,6 +12,7 @@ use replication::{Group, GroupOptions, LogStore};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::published::Published;
 use super::{Node, PUBLISH_INTERVAL, REQUEST_QUEUE};
 use crate::answers::PendingRequest;
 use crate::backups::BackupDirectory;
@@ -34,7 +35,10 @@ use crate::replica_number::ReplicaNumber;
 use crate::route::Router;
 use crate::set_aside::Orders;
 use crate::shared_parking::ParkedInState;
-use crate::{admission, apply_watch, configured, exporting, shared_exports, store_copies, store_queries};
+use crate::{
+    admission, apply_watch, configured, exporting, metric_definitions, shared_exports, store_copies,
+    store_queries,
+};
 
 impl Node {
     pub(super) async fn start_in(
@@ -64,15 +68,8 @@ impl Node {
         let watch =
             tokio::spawn(options.apply_watch.clone().keep(options.data_dir.clone(), shutdown.clone()));
         let log = LogStore::open(&log_directory(&options.data_dir), options.log.clone())?;
-        let group_id = u64::from(FIRST_PARTITION);
-        let group = Box::pin(Group::start(
-            group_id,
-            replica.number(),
-            &log,
-            machine,
-            group_options(&options, replica, links.as_deref()),
-        ))
-        .await?;
+        let group_options = group_options(&options, replica, links.as_deref());
+        let group = Box::pin(start_group(replica, &log, machine, group_options)).await?;
         // Everything in the log is applied: no batch that was too slow once is any more.
         apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
@@ -99,6 +96,7 @@ impl Node {
             reads,
             former_exporters: Mutex::new(former_exporters),
             backups,
+            published: Published::default(),
         });
         watching.disarm();
         let task = tokio::spawn(supervise(Arc::downgrade(&node)));
@@ -150,6 +148,7 @@ impl Node {
 
     /// Passes the commands that a leader begins with. The log is replayed now.
     async fn begin_alone(&self) -> Result<(), StartError> {
+        let began = Instant::now();
         // State may hold timers that are due and steps that are left over: one tick finds out.
         let failed = |error: SubmitError| std::io::Error::other(error.to_string());
         self.run_own(Command::Tick).await.map_err(failed)?;
@@ -157,6 +156,7 @@ impl Node {
         for command in configured {
             self.run_own(command).await.map_err(failed)?;
         }
+        metric_definitions::leads_after(began.elapsed());
         Ok(())
     }
 }
@@ -217,6 +217,19 @@ fn exports(
         shared_exports::fetch_with(&hub, links);
     }
     Ok(Some(Arc::new(hub)))
+}
+
+/// Starts the group; the log is replayed then.
+async fn start_group(
+    replica: ReplicaNumber,
+    log: &LogStore,
+    machine: PartitionMachine,
+    options: GroupOptions,
+) -> Result<Group, StartError> {
+    let began = Instant::now();
+    let group = Group::start(u64::from(FIRST_PARTITION), replica.number(), log, machine, options).await?;
+    metric_definitions::started(began.elapsed());
+    Ok(group)
 }
 
 /// A group of this broker alone, or of all brokers of a cluster.

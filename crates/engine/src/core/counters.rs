@@ -2,7 +2,7 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
-use bpmn::graph::ElementType;
+use bpmn::graph::{ElementType, EventType};
 
 /// Actions on element instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +41,16 @@ impl JobAction {
 
 /// How many element types there are.
 const ELEMENT_TYPES: usize = ElementType::ALL.len();
+/// How many types of events there are, [`EventType::Unspecified`] included.
+const EVENT_TYPES: usize = EventType::ALL.len();
 
 /// Counts since the engine was opened.
 #[derive(Debug, Clone)]
 pub struct Counters {
-    /// By element type and action; see [`Counters::element`].
-    elements: [[u64; 3]; ELEMENT_TYPES],
+    /// By element type, type of event and action; see [`Counters::element`].
+    elements: [[[u64; 3]; EVENT_TYPES]; ELEMENT_TYPES],
+    /// Process instances that no other one has called, by action; see [`Counters::roots`].
+    roots: [u64; 3],
     pub jobs: [u64; 8],
     pub incidents_created: u64,
     pub incidents_resolved: u64,
@@ -54,6 +58,11 @@ pub struct Counters {
     pub decisions_evaluated: u64,
     /// Evaluations of decisions that failed.
     pub decisions_failed: u64,
+    /// Decisions in evaluations that came to a result, those that were required included. Without records of an
+    /// evaluation, nobody knows what it required: then it counts as one.
+    pub decision_elements_evaluated: u64,
+    /// The same of evaluations that failed.
+    pub decision_elements_failed: u64,
     pub banned_instances: u64,
     pub commands: u64,
     pub steps: u64,
@@ -66,12 +75,15 @@ pub struct Counters {
 impl Default for Counters {
     fn default() -> Self {
         Self {
-            elements: [[0; 3]; ELEMENT_TYPES],
+            elements: [[[0; 3]; EVENT_TYPES]; ELEMENT_TYPES],
+            roots: [0; 3],
             jobs: [0; 8],
             incidents_created: 0,
             incidents_resolved: 0,
             decisions_evaluated: 0,
             decisions_failed: 0,
+            decision_elements_evaluated: 0,
+            decision_elements_failed: 0,
             banned_instances: 0,
             commands: 0,
             steps: 0,
@@ -82,15 +94,27 @@ impl Default for Counters {
 }
 
 impl Counters {
-    pub(crate) fn count_element(&mut self, element_type: ElementType, action: ElementAction) {
-        self.elements[element_type as usize][action as usize] += 1;
+    pub(crate) fn count_element(
+        &mut self,
+        element_type: ElementType,
+        event_type: EventType,
+        action: ElementAction,
+    ) {
+        self.elements[element_type as usize][event_type as usize][action as usize] += 1;
     }
 
-    pub(crate) fn count_decision(&mut self, is_evaluated: bool) {
+    pub(crate) fn count_root(&mut self, action: ElementAction) {
+        self.roots[action as usize] += 1;
+    }
+
+    pub(crate) fn count_decision(&mut self, is_evaluated: bool, elements: usize) {
+        let elements = elements as u64;
         if is_evaluated {
             self.decisions_evaluated += 1;
+            self.decision_elements_evaluated += elements;
         } else {
             self.decisions_failed += 1;
+            self.decision_elements_failed += elements;
         }
     }
 
@@ -98,9 +122,14 @@ impl Counters {
         self.jobs[action as usize] += 1;
     }
 
+    /// How often something happened to process instances that no other one has called.
+    pub fn roots(&self, action: ElementAction) -> u64 {
+        self.roots[action as usize]
+    }
+
     /// How often something happened to elements of a type.
-    pub fn element(&self, element_type: ElementType, action: ElementAction) -> u64 {
-        self.elements[element_type as usize][action as usize]
+    pub fn element(&self, element_type: ElementType, event_type: EventType, action: ElementAction) -> u64 {
+        self.elements[element_type as usize][event_type as usize][action as usize]
     }
 }
 
@@ -113,12 +142,13 @@ mod tests {
         let mut counters = Counters::default();
         for (times, element_type) in ElementType::ALL.iter().enumerate() {
             for _ in 0..=times {
-                counters.count_element(*element_type, ElementAction::Completed);
+                counters.count_element(*element_type, EventType::Timer, ElementAction::Completed);
             }
         }
         for (times, element_type) in ElementType::ALL.iter().enumerate() {
-            let count = counters.element(*element_type, ElementAction::Completed);
-            assert_eq!(count, times as u64 + 1, "{element_type}");
+            let count = |event_type| counters.element(*element_type, event_type, ElementAction::Completed);
+            assert_eq!(count(EventType::Timer), times as u64 + 1, "{element_type}");
+            assert_eq!(count(EventType::None), 0, "{element_type}");
         }
         assert!(ElementType::ALL.contains(&ElementType::AdHocSubProcessInnerInstance));
     }

@@ -17,7 +17,7 @@ impl CommandContext<'_> {
         let (_, mut evaluation) = self.trace_decision(evaluation_key, decision_key, &scope)?;
         evaluation.variables = evaluate.variables.clone();
         let failed = !evaluation.evaluation_failure_message.is_empty();
-        self.counters.count_decision(!failed);
+        self.counters.count_decision(!failed, evaluation.evaluated_decisions.len());
         let intent = if failed { Intent::Failed } else { Intent::Evaluated };
         self.emit(evaluation_key, intent, |_| evaluation.clone());
         Ok(Response::DecisionEvaluated { evaluation_key, evaluation: Box::new(evaluation) })

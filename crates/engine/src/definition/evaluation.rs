@@ -39,7 +39,7 @@ impl CommandContext<'_> {
             // The record takes its position nevertheless: after the evaluation, which draws random numbers by it.
             self.meta.position += 1;
             self.meter.note_record(RECORD_BYTES);
-            self.counters.count_decision(result.is_ok());
+            self.counters.count_decision(result.is_ok(), 1);
             return result;
         }
         let fuel = self.meter.fuel_left();
@@ -53,7 +53,7 @@ impl CommandContext<'_> {
         evaluation.element_id = Name::from(&at.element().id);
         evaluation.element_instance_key = Some(at.key);
         evaluation.variables = self.tables.visible_variables(at.key, &[])?;
-        self.counters.count_decision(result.is_ok());
+        self.counters.count_decision(result.is_ok(), evaluation.evaluated_decisions.len());
         let intent = if result.is_ok() { Intent::Evaluated } else { Intent::Failed };
         self.emit(evaluation_key, intent, |_| evaluation);
         result

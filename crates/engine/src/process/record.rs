@@ -17,11 +17,17 @@ impl CommandContext<'_> {
     /// A step in the life of an element instance.
     pub(super) fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
         let element_type = at.element().element_type;
-        match intent {
-            Intent::ElementActivated => self.counters.count_element(element_type, ElementAction::Activated),
-            Intent::ElementCompleted => self.counters.count_element(element_type, ElementAction::Completed),
-            Intent::ElementTerminated => self.counters.count_element(element_type, ElementAction::Terminated),
-            _ => {}
+        let action = match intent {
+            Intent::ElementActivated => Some(ElementAction::Activated),
+            Intent::ElementCompleted => Some(ElementAction::Completed),
+            Intent::ElementTerminated => Some(ElementAction::Terminated),
+            _ => None,
+        };
+        if let Some(action) = action {
+            self.counters.count_element(element_type, at.element().event_type, action);
+            if element_type == ElementType::Process && at.instance.root_key == at.process_instance_key {
+                self.counters.count_root(action);
+            }
         }
         self.emit(at.key, intent, |work| {
             let element = at.element();

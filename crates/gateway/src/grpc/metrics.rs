@@ -1,6 +1,7 @@
-//! Metrics of gRPC calls. Handles are resolved once; a call costs two samples and two counts.
+//! Metrics of gRPC calls. A handle is resolved when it is first needed, so that no series is there for what nobody
+//! has called; a call costs two samples and two counts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use broker_api::Timing;
@@ -12,6 +13,10 @@ use traces::{RequestTrace, TRACE_PARENT, Traced, Traces};
 use super::status::code_name;
 
 const SERVICE: &str = "gateway_protocol.Gateway";
+/// Calls are for the one partition.
+const PARTITION: &str = "1";
+/// Codes of gRPC, from 0 on.
+const CODES: usize = Code::Unauthenticated as usize + 1;
 
 /// One method of the service.
 pub(super) struct Method {
@@ -19,11 +24,18 @@ pub(super) struct Method {
     kind: &'static str,
     /// `VALUE_TYPE#INTENT` of the command behind it, as dashboards of the compatible system group by.
     request_type: &'static str,
-    handled_ok: Counter,
-    requests: Counter,
-    latency: Histogram,
-    processing: Histogram,
+    requests: OnceLock<Counter>,
+    latency: OnceLock<Histogram>,
+    ends: [OnceLock<CallEnd>; CODES],
     traces: Option<Traces>,
+}
+
+/// Handles of calls that end with one code.
+struct CallEnd {
+    handled: Counter,
+    processing: Histogram,
+    /// Unless the code is OK.
+    failed: Option<Counter>,
 }
 
 impl Method {
@@ -37,28 +49,44 @@ impl Method {
             name,
             kind,
             request_type,
-            handled_ok: handled(name, kind, Code::Ok),
-            requests: counter!("zeebe_gateway_total_requests_total", "requestType" => request_type),
-            latency: histogram!("zeebe_gateway_request_latency_seconds", "requestType" => request_type),
-            processing: histogram!("grpc_server_processing_duration_seconds",
-                "service" => SERVICE, "method" => name, "methodType" => kind),
+            requests: OnceLock::new(),
+            latency: OnceLock::new(),
+            ends: [const { OnceLock::new() }; CODES],
             traces: traces.cloned(),
         })
     }
 
     /// Starts the measurement of one call.
     pub(super) fn start(self: &Arc<Self>, metadata: &MetadataMap) -> Call {
-        self.requests.increment(1);
+        let requests = || counter!("zeebe_gateway_total_requests_total", "partition" => PARTITION, "requestType" => self.request_type);
+        self.requests.get_or_init(requests).increment(1);
         let traceparent = || metadata.get(TRACE_PARENT)?.to_str().ok();
         let traced = self.traces.as_ref().and_then(|traces| traces.choose(traceparent()));
         let method = Arc::clone(self);
         Call { method, started: Instant::now(), code: Code::Cancelled, timing: Timing::default(), traced }
     }
-}
 
-fn handled(name: &'static str, kind: &'static str, code: Code) -> Counter {
-    counter!("grpc_server_handled_total", "grpc_service" => SERVICE, "grpc_method" => name, "grpc_type" => kind,
-        "grpc_code" => code_name(code))
+    fn latency(&self) -> &Histogram {
+        let latency = || histogram!("zeebe_gateway_request_latency_seconds", "partition" => PARTITION, "requestType" => self.request_type);
+        self.latency.get_or_init(latency)
+    }
+
+    fn end(&self, code: Code) -> &CallEnd {
+        self.ends[code as usize].get_or_init(|| {
+            let name = code_name(code);
+            let failed = || {
+                counter!("zeebe_gateway_failed_requests_total",
+                    "partition" => PARTITION, "requestType" => self.request_type, "error" => name)
+            };
+            CallEnd {
+                handled: counter!("grpc_server_handled_total", "grpc_service" => SERVICE, "grpc_method" => self.name,
+                    "grpc_type" => self.kind, "grpc_code" => name, "code" => name),
+                processing: histogram!("grpc_server_processing_duration_seconds", "service" => SERVICE,
+                    "method" => self.name, "methodType" => self.kind, "statusCode" => name),
+                failed: (code != Code::Ok).then(failed),
+            }
+        })
+    }
 }
 
 /// A call under way. Dropped without an end, it counts as cancelled.
@@ -104,15 +132,12 @@ impl Drop for Call {
         self.report();
         let method = &self.method;
         let seconds = self.started.elapsed().as_secs_f64();
-        method.processing.record(seconds);
-        if self.code == Code::Ok {
-            method.handled_ok.increment(1);
-            method.latency.record(seconds);
-        } else {
-            handled(method.name, method.kind, self.code).increment(1);
-            counter!("zeebe_gateway_failed_requests_total",
-                "requestType" => method.request_type, "error" => code_name(self.code))
-            .increment(1);
+        let end = method.end(self.code);
+        end.processing.record(seconds);
+        end.handled.increment(1);
+        match &end.failed {
+            None => method.latency().record(seconds),
+            Some(failed) => failed.increment(1),
         }
     }
 }
@@ -132,7 +157,7 @@ macro_rules! methods {
                 Self {
                     $($field: Method::new($name, $kind, $request_type, traces),)*
                     job_streams: gauge!("zeebe_gateway_job_stream_clients"),
-                    pushed: counter!("zeebe_gateway_job_stream_push_total"),
+                    pushed: counter!("zeebe_gateway_job_stream_push_total", "status" => "success"),
                 }
             }
         }

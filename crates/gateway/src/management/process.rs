@@ -25,7 +25,13 @@ pub(super) fn write(text: &mut String) {
         metric(text, "process_threads", "gauge", "Threads.", threads);
     }
     if let Ok(entries) = fs::read_dir("/proc/self/fd") {
-        metric(text, "process_open_fds", "gauge", "Open file descriptors.", entries.count());
+        let open = entries.count();
+        metric(text, "process_open_fds", "gauge", "Open file descriptors.", open);
+        // The name that dashboards of the compatible system know.
+        metric(text, "process_files_open_files", "gauge", "Open file descriptors.", open);
+    }
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+        metric(text, "process_files_max_files", "gauge", "File descriptors that may be open.", most);
     }
     let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
     if let Some(bytes) = line_value(&io, "write_bytes:") {
@@ -81,6 +87,8 @@ mod tests {
         assert!(value(&text, "process_cpu_seconds_total") > 0.0);
         assert!(value(&text, "process_resident_memory_bytes") > 100_000.0);
         assert!(value(&text, "process_open_fds") >= 3.0);
+        assert!(value(&text, "process_files_open_files") >= 3.0);
+        assert!(value(&text, "process_files_max_files") >= value(&text, "process_open_fds"));
         assert!(value(&text, "process_threads") >= 1.0);
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
         let age = now - value(&text, "process_start_time_seconds");

@@ -12,6 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use raft_engine::env::{DefaultFileSystem, FileSystem, Handle, Permission, WriteExt};
 
@@ -41,6 +42,9 @@ impl DiskFaults {
     }
 }
 
+/// The extension of the files that hold entries.
+const LOG_FILES: &str = "raftlog";
+
 /// How far one file was written and synced, in bytes from its start.
 #[derive(Default)]
 struct Extent {
@@ -63,6 +67,8 @@ struct FaultState {
     /// Why the disk can no longer be trusted, if so.
     failure: Mutex<Option<String>>,
     failed: AtomicBool,
+    /// Time spent in syncs.
+    synced_ns: AtomicU64,
 }
 
 impl FaultState {
@@ -108,8 +114,20 @@ impl Disk {
                 extents: Mutex::default(),
                 failure: Mutex::default(),
                 failed: AtomicBool::new(false),
+                synced_ns: AtomicU64::new(0),
             }),
         }
+    }
+
+    /// Time spent in syncs so far.
+    pub(crate) fn sync_time(&self) -> Duration {
+        Duration::from_nanos(self.shared.synced_ns.load(Ordering::Relaxed))
+    }
+
+    /// Files of the log.
+    pub(crate) fn files(&self) -> usize {
+        let extents = self.shared.extents.lock();
+        extents.keys().filter(|path| path.extension().is_some_and(|extension| extension == LOG_FILES)).count()
     }
 
     /// Why the disk is no longer written to, if it is not.
@@ -234,7 +252,9 @@ impl Handle for DiskHandle {
             return Ok(());
         }
         let written = self.extent.written.load(Ordering::SeqCst);
+        let began = Instant::now();
         let result = DiskFaults::check_sync(self.shared.faults.as_deref()).and_then(|()| self.inner.sync());
+        self.shared.synced_ns.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
         match result {
             Ok(()) => self.extent.synced.store(written, Ordering::SeqCst),
             Err(error) => self.shared.fail(format!("sync failed: {error}")),

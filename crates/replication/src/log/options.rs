@@ -70,6 +70,8 @@ pub struct LogStats {
     pub write_time_us: u64,
     /// Size of the log's files now, in bytes, each counted in full.
     pub disk_bytes: u64,
+    /// Files of the log now.
+    pub files: usize,
 }
 
 /// Why the log store could not be opened, read or written.

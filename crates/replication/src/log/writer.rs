@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::disk::Disk;
 use super::options::{LogError, LogOptions, LogStats};
+use crate::metric_definitions::JournalMetrics;
 use crate::record::Record;
 use crate::types::TypeConfig;
 
@@ -73,6 +74,7 @@ pub(crate) struct LogState {
     /// Absent only while the store recovers.
     engine: RwLock<Option<LogEngine>>,
     counters: Counters,
+    metrics: JournalMetrics,
 }
 
 #[derive(Default)]
@@ -88,7 +90,8 @@ impl LogState {
         let disk = Disk::new(options.disk_faults.clone());
         let engine = open_engine(dir, &options, &disk)?;
         let engine = RwLock::new(Some(engine));
-        Ok(Self { dir: dir.to_owned(), options, disk, engine, counters: Counters::default() })
+        let (counters, metrics) = (Counters::default(), JournalMetrics::new());
+        Ok(Self { dir: dir.to_owned(), options, disk, engine, counters, metrics })
     }
 
     pub(crate) fn stats(&self) -> LogStats {
@@ -100,6 +103,7 @@ impl LogState {
             bytes: read(&self.counters.bytes),
             write_time_us: read(&self.counters.write_time_us),
             disk_bytes: engine.as_ref().map_or(0, |engine| engine.get_used_size() as u64),
+            files: self.disk.files(),
         }
     }
 
@@ -124,7 +128,7 @@ impl LogState {
     }
 
     /// Writes one batch and syncs it. On failure the disk refuses all changes until the store has recovered.
-    fn write(&self, batch: &mut LogBatch, changes: usize) -> Result<(), LogError> {
+    fn write(&self, batch: &mut LogBatch, changes: usize, entries: usize) -> Result<(), LogError> {
         if let Some(reason) = self.disk.failure() {
             return Err(LogError::Write(reason));
         }
@@ -132,7 +136,7 @@ impl LogState {
         let Some(engine) = engine.as_ref() else {
             return Err(LogError::Write("the store has not recovered".to_owned()));
         };
-        let began = Instant::now();
+        let (began, synced) = (Instant::now(), self.disk.sync_time());
         // raft-engine panics on a few disk errors (syncing the directory); none may take the broker down.
         let reason =
             match catch_unwind(AssertUnwindSafe(|| engine.write(batch, !planted::has(Bug::SkippedSync)))) {
@@ -141,8 +145,10 @@ impl LogState {
                         self.counters.writes.fetch_add(1, Ordering::Relaxed);
                         self.counters.changes.fetch_add(changes as u64, Ordering::Relaxed);
                         self.counters.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-                        let elapsed_us = began.elapsed().as_micros() as u64;
-                        self.counters.write_time_us.fetch_add(elapsed_us, Ordering::Relaxed);
+                        let took = began.elapsed();
+                        self.counters.write_time_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
+                        let synced = self.disk.sync_time().saturating_sub(synced);
+                        self.metrics.written(entries, bytes, took, synced.min(took));
                         return Ok(());
                     }
                     Some(reason) => reason,
@@ -256,6 +262,7 @@ pub(crate) struct Writer {
 #[derive(Default)]
 struct Gathered {
     batch: LogBatch,
+    entries: usize,
     waiting: Vec<Done>,
 }
 
@@ -330,11 +337,15 @@ impl Writer {
 
 impl Gathered {
     fn add(&mut self, change: Change, done: Done) {
+        let entries = change.records.len();
         match fill(&mut self.batch, change) {
-            Ok(()) => self.waiting.push(done),
+            Ok(()) => {
+                self.entries += entries;
+                self.waiting.push(done);
+            }
             Err(error) => {
                 // The part of the change that was added already must not be written either.
-                self.batch = LogBatch::default();
+                (self.batch, self.entries) = (LogBatch::default(), 0);
                 let reason = format!("the change does not fit the log format: {error}");
                 done.complete(Err(LogError::Write(reason.clone())));
                 for done in self.waiting.drain(..) {
@@ -348,7 +359,8 @@ impl Gathered {
         if self.waiting.is_empty() {
             return;
         }
-        let result = shared.write(&mut self.batch, self.waiting.len());
+        let entries = std::mem::take(&mut self.entries);
+        let result = shared.write(&mut self.batch, self.waiting.len(), entries);
         if result.is_err() || self.batch.approximate_size() > GATHERED_BYTES {
             self.batch = LogBatch::default();
         }

@@ -19,13 +19,14 @@ pub struct Metric {
     pub source: String,
 }
 
-/// How a definition begins. The last ones are the helpers of `metric_definitions.rs` of the broker.
-const DEFINITIONS: [(&str, Kind); 5] = [
+/// How a definition begins. The last ones are the helpers of `metric_definitions` of the broker.
+const DEFINITIONS: [(&str, Kind); 6] = [
     ("counter!(", Kind::Counter),
     ("gauge!(", Kind::Gauge),
     ("histogram!(", Kind::Histogram),
     ("partition_counter(", Kind::Counter),
     ("partition_gauge(", Kind::Gauge),
+    ("group_gauge(", Kind::Gauge),
 ];
 /// Help text of each metric for Prometheus, as `("NAME", "HELP"),`.
 const HELP: &str = "crates/gateway/src/management/help.rs";
