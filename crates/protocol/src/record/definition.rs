@@ -70,6 +70,7 @@ mod tests {
     fn evaluations_of_decisions_tell_values_as_texts() {
         let json = |text: &'static str| Json::from_valid(text);
         let record = DecisionEvaluationRecord {
+            business_id: None,
             decision_key: 4,
             decision_id: "dish".into(),
             decision_name: "Dish".into(),

@@ -268,6 +268,7 @@ mod tests {
             ..RecordedInstance::default()
         };
         let record = JobRecord {
+            priority: 0,
             instance: Arc::new(instance),
             job_type: Name::from("t"),
             worker: Name::default(),
