@@ -44,7 +44,7 @@ pub fn operations() -> Vec<Operation> {
             }
         })
         .collect();
-    assert_eq!(operations.len(), 225);
+    assert!(operations.len() >= 183, "those of 8.9 at least");
     operations
 }
 

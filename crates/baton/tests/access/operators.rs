@@ -5,20 +5,22 @@ use std::path::Path;
 use protocol::{PermissionType as P, ResourceType as R};
 
 use crate::permissions::{Row, row};
+use crate::server::with_users;
 
 const MODE_CHANGERS: &[(R, P)] = &[(R::System, P::Update), (R::Backup, P::Restore)];
 
 /// Settings of a server that operators have something to do with.
-pub fn settings(backups: &Path) -> [String; 4] {
-    [
-        "security.authorizations=true".to_owned(),
-        "clock.controlled=true".to_owned(),
-        "secrets.environment_prefix=CARGO_MANIFEST_".to_owned(),
-        format!("backup.directory={}", backups.display()),
-    ]
+pub fn settings(users: &Path, backups: &Path) -> Vec<String> {
+    let more = [
+        "security.authorizations=true",
+        "clock.controlled=true",
+        "secrets.environment_prefix=CARGO_MANIFEST_",
+        &format!("backup.directory={}", backups.display()),
+    ];
+    with_users(users, &more)
 }
 
-/// In an order in which what is deleted is not needed any more.
+/// Permissions that come before all others.
 pub fn rows() -> Vec<Row> {
     vec![
         row(
@@ -65,6 +67,23 @@ pub fn rows() -> Vec<Row> {
             ],
         ),
         row(
+            R::Resource,
+            P::Read,
+            &[
+                "getFormByKey",
+                "getResource",
+                "getResourceContent",
+                "getResourceContentBinary",
+                "searchResources",
+            ],
+        ),
+    ]
+}
+
+/// Permissions that come after all others, when backups are taken and not needed any more.
+pub fn later_rows() -> Vec<Row> {
+    vec![
+        row(
             R::Backup,
             P::Delete,
             &[
@@ -84,16 +103,5 @@ pub fn rows() -> Vec<Row> {
             instead: MODE_CHANGERS,
             ..row(R::Backup, P::Restore, &["changeClusterMode", "changeClusterModeAsClusterAdmin"])
         },
-        row(
-            R::Resource,
-            P::Read,
-            &[
-                "getFormByKey",
-                "getResource",
-                "getResourceContent",
-                "getResourceContentBinary",
-                "searchResources",
-            ],
-        ),
     ]
 }
