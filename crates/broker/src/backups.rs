@@ -120,7 +120,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> BackupError {
 #[derive(Debug, Default)]
 pub(crate) struct BackupDirectory {
     path: Option<PathBuf>,
-    /// Those that this broker is taking.
+    /// Numbers of the backups that this broker is taking.
     active: Mutex<BTreeSet<u64>>,
 }
 
@@ -194,7 +194,7 @@ impl BackupDirectory {
             return Err(BackupError::NotLater { id: backup.id, latest });
         }
         let directory = path.join(backup.id.to_string());
-        // What is there without a description was never begun.
+        // A directory without a description is no backup.
         std::fs::create_dir_all(&directory).map_err(at(&directory))?;
         self.describe(&backup)?;
         active.insert(backup.id);
@@ -207,10 +207,10 @@ impl BackupDirectory {
     }
 }
 
-/// What backups are there: the range that could be restored.
+/// The backups that could be restored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackupsHeld {
-    /// Those that can be restored, and whose state was not deleted; the earliest first.
+    /// Complete ones whose state was not deleted, the earliest first.
     pub completed: Vec<RuntimeBackup>,
 }
 

@@ -181,7 +181,7 @@ mod tests {
         for invalid in ["", "..data", "../token", "a/b", "ä", &"a".repeat(NAME_CHARS_MAX + 1)] {
             assert_eq!(read(invalid), Err(SecretError::InvalidReference), "{invalid}");
         }
-        // What is exchanged counts at once.
+        // An exchanged secret counts at once.
         write("token", b"other");
         assert_eq!(read("token").as_deref(), Ok("other"));
 

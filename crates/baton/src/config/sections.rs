@@ -657,8 +657,7 @@ sections! {
     "secrets" secrets: SecretsSection {
         /// Directory with a file for each secret, which is called as the secret is. Files are read with each request.
         directory: Option<PathBuf> = None;
-        /// Beginning of the names of environment variables that are secrets; what follows it is the name of the
-        /// secret. Variables are read at the start. Empty: none are.
+        /// Beginning of the names of environment variables that are secrets, called as the rest. Empty: none are.
         environment_prefix: Text = Text(String::new());
     }
 

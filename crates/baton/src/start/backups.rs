@@ -55,7 +55,7 @@ pub(super) struct HistoryBackups {
     directory: Option<PathBuf>,
     /// The embedded store, or why there is none.
     source: Result<SqliteOptions, &'static str>,
-    /// Those that are being made.
+    /// Numbers of the copies that are being made.
     active: Mutex<BTreeSet<u64>>,
 }
 

@@ -9,6 +9,7 @@ mod identity;
 #[path = "../../../auth/tests/auth/issuer.rs"]
 mod issuer;
 mod nothing_allowed;
+mod operators;
 mod passwords;
 mod permissions;
 mod positions;

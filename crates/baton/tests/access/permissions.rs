@@ -8,6 +8,7 @@ use protocol::{PermissionType as P, ResourceType as R};
 use serde_json::{Value, json};
 
 use crate::contract::{Operation, Values, operations};
+use crate::operators;
 use crate::seed::{Maker, deploy};
 use crate::server::{Answer, Server, basic, eventually, file, with_users};
 
@@ -25,19 +26,19 @@ const TRY_EVERY: Duration = Duration::from_millis(100);
 const COMPONENTS_OF_NOBODY: [&str; 2] = ["nothing", "neither"];
 
 /// One permission.
-struct Row {
-    of: (R, P),
+pub(super) struct Row {
+    pub(super) of: (R, P),
     /// Operations that take it. Behind one may stand `a=b`: the value `b` where `a` is asked for.
-    asks: &'static [&'static str],
+    pub(super) asks: &'static [&'static str],
     /// Permissions of which each would do instead.
-    instead: &'static [(R, P)],
+    pub(super) instead: &'static [(R, P)],
     /// Permissions needed beside it.
-    also: Option<(R, P)>,
+    pub(super) also: Option<(R, P)>,
     /// Preparation by another principal.
-    before: Option<&'static str>,
+    pub(super) before: Option<&'static str>,
 }
 
-const fn row(resource: R, permission: P, asks: &'static [&'static str]) -> Row {
+pub(super) const fn row(resource: R, permission: P, asks: &'static [&'static str]) -> Row {
     Row { of: (resource, permission), asks, instead: &[], also: None, before: None }
 }
 
@@ -61,7 +62,6 @@ const LOG_READERS: &[(R, P)] = &[
     (R::ProcessDefinition, P::ReadUserTask),
     (R::UserTask, P::Read),
 ];
-const MODE_CHANGERS: &[(R, P)] = &[(R::System, P::Update), (R::Backup, P::Restore)];
 const BATCH: &[(R, P)] = &[(R::Batch, P::Create)];
 
 /// In an order in which what is changed is not needed any more.
@@ -192,60 +192,6 @@ fn table() -> Vec<Row> {
             instead: LOG_READERS,
             ..row(R::UserTask, P::Read, &["searchAuditLogs", "searchUserTaskAuditLogs"])
         },
-        row(
-            R::Resource,
-            P::Read,
-            &[
-                "getFormByKey",
-                "getResource",
-                "getResourceContent",
-                "getResourceContentBinary",
-                "searchResources",
-            ],
-        ),
-        row(
-            R::Backup,
-            P::Create,
-            &[
-                "takeRuntimeBackup",
-                "takeRuntimeBackupAsClusterAdmin",
-                "syncRuntimeBackupState",
-                "syncRuntimeBackupStateAsClusterAdmin",
-                "takeHistoryBackup",
-                "takeHistoryBackupAsClusterAdmin",
-            ],
-        ),
-        row(
-            R::Backup,
-            P::Read,
-            &[
-                "listRuntimeBackups",
-                "listRuntimeBackupsAsClusterAdmin",
-                "getRuntimeBackup",
-                "getRuntimeBackupAsClusterAdmin",
-                "getRuntimeBackupState",
-                "getRuntimeBackupStateAsClusterAdmin",
-                "listHistoryBackups",
-                "listHistoryBackupsAsClusterAdmin",
-                "getHistoryBackup",
-                "getHistoryBackupAsClusterAdmin",
-            ],
-        ),
-        row(R::Backup, P::Restore, &["restore", "restoreAsClusterAdmin", "getRestoreStatus"]),
-        row(R::Secret, P::Read, &["listSecrets"]),
-        row(R::Secret, P::Reveal, &["resolveSecrets"]),
-        row(
-            R::Exporter,
-            P::Pause,
-            &[
-                "pauseExporting",
-                "getExportingStatus",
-                "resumeExporting",
-                "pauseClusterExporting",
-                "getClusterExportingStatus",
-                "resumeClusterExporting",
-            ],
-        ),
         row(R::System, P::ReadUsageMetric, &["getUsageMetrics"]),
         row(
             R::System,
@@ -306,14 +252,6 @@ fn table() -> Vec<Row> {
         row(R::User, P::Update, &["updateUser"]),
         row(R::MappingRule, P::Update, &["updateMappingRule"]),
         row(R::System, P::Update, &["resetClock"]),
-        Row {
-            instead: MODE_CHANGERS,
-            ..row(R::System, P::Update, &["changeClusterMode", "changeClusterModeAsClusterAdmin"])
-        },
-        Row {
-            instead: MODE_CHANGERS,
-            ..row(R::Backup, P::Restore, &["changeClusterMode", "changeClusterModeAsClusterAdmin"])
-        },
         row(
             R::ProcessDefinition,
             P::UpdateProcessInstance,
@@ -356,18 +294,6 @@ fn table() -> Vec<Row> {
         row(R::Authorization, P::Delete, &["deleteAuthorization"]),
         row(R::ClusterVariable, P::Delete, &["deleteGlobalClusterVariable", "deleteTenantClusterVariable"]),
         row(R::Document, P::Delete, &["deleteDocument"]),
-        row(
-            R::Backup,
-            P::Delete,
-            &[
-                "deleteRuntimeBackupState",
-                "deleteRuntimeBackupStateAsClusterAdmin",
-                "deleteRuntimeBackup",
-                "deleteRuntimeBackupAsClusterAdmin backupId=otherBackup",
-                "deleteHistoryBackup",
-                "deleteHistoryBackupAsClusterAdmin backupId=otherBackup",
-            ],
-        ),
         row(R::Group, P::Delete, &["deleteGroup"]),
         row(R::Role, P::Delete, &["deleteRole"]),
         row(R::Tenant, P::Delete, &["deleteTenant tenantId=made"]),
@@ -555,20 +481,12 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
 async fn each_permission_is_needed_and_enough() {
     let users = file(USERS);
     let backups = tempfile::tempdir().unwrap();
-    let more = [
-        "security.authorizations=true",
-        "clock.controlled=true",
-        "secrets.environment_prefix=CARGO_MANIFEST_",
-        &format!("backup.directory={}", backups.path().display()),
-    ];
-    let settings = with_users(users.path(), &more);
-    let server = Server::start(&settings);
+    let server = Server::start(&operators::settings(users.path(), backups.path()));
     let (root, ann, eve) = (Who::new("root"), Who::new("ann"), Who::new("eve"));
     let maker = Maker { server: &server, credentials: &root.credentials, tenant: None };
     let mut values = maker.run().await;
     values.extend(maker.settle().await);
     values.insert("made", "made-by-somebody".to_owned());
-    values.insert("otherBackup", "2".to_owned());
     let operations = operations().into_iter().map(|operation| (operation.id.clone(), operation)).collect();
     let root = Who::new("root");
     let mut world = World { server: &server, root, operations, values };
@@ -587,7 +505,8 @@ async fn each_permission_is_needed_and_enough() {
     }
     let mut wrong = vec![];
     let mut seen = BTreeSet::from(FOR_NOTHING);
-    for Row { of, asks, instead, also, before } in table() {
+    let rows = [operators::rows(), table(), operators::later_rows()];
+    for Row { of, asks, instead, also, before } in rows.into_iter().flatten() {
         seen.insert(of);
         if let Some(before) = before {
             world.ask(before, &world.root).await.expect(204);

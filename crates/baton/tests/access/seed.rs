@@ -139,6 +139,7 @@ impl Maker<'_> {
             ("adHocSubProcessInstanceKey", key(&ad_hoc, "elementInstanceKey")),
             ("auditLogKey", key(&log, "auditLogKey")),
             ("backupId", "1".to_owned()),
+            ("otherBackupId", "2".to_owned()),
             ("contentHash", key(&document, "contentHash")),
             ("decisionDefinitionKey", key(of_kind("decisionDefinition"), "decisionDefinitionKey")),
             ("decisionEvaluationInstanceKey", key(&decision, "decisionEvaluationInstanceKey")),

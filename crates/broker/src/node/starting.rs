@@ -73,15 +73,15 @@ impl Node {
         // Everything in the log is applied: no batch that was too slow once is any more.
         apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
-        let evaluations = Evaluations::new(options.max_evaluations_at_once, options.work);
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.measure(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
-        let backups = Arc::new(BackupDirectory::new(options.backups.clone()));
         let router = links.map(|links| Router::new(&group, replica, links, &shared, &shutdown));
         let node = Arc::new(Self {
             flow_control: FlowControl::new(options.flow_control.clone()),
             write_limit,
+            backups: Arc::new(BackupDirectory::new(options.backups.clone())),
+            evaluations: Evaluations::new(options.max_evaluations_at_once, options.work),
             options,
             group,
             log,
@@ -92,10 +92,8 @@ impl Node {
             requests,
             shutdown,
             tasks: Mutex::default(),
-            evaluations,
             reads,
             former_exporters: Mutex::new(former_exporters),
-            backups,
             published: Published::default(),
         });
         watching.disarm();

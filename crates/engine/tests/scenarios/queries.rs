@@ -438,12 +438,8 @@ fn definitions_tell_what_they_are_and_came_from() {
             )
         "#]],
     );
-    let QueryReply::Resource(notes) =
-        harness.read(&Query::Resource { key: notes, with_content: true }).unwrap()
-    else {
-        panic!("a resource")
-    };
-    assert_eq!(notes.content, b"some notes");
+    let notes = harness.read(&Query::Resource { key: notes, with_content: true }).unwrap();
+    assert!(matches!(notes, QueryReply::Resource(file) if file.content == b"some notes"));
 
     // A draining definition is reported as deleted.
     create(&mut harness, "p", Document::empty());

@@ -2,7 +2,8 @@
 //!
 //! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it
 //! runs. The paths are those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`],
-//! [`loggers`], [`profile`], [`partitions`], [`exporters`], [`backups`] and [`operate`] each hold the requests of their name.
+//! [`loggers`], [`profile`], [`partitions`], [`exporters`], [`backups`] and [`operate`] each hold the requests of their
+//! name.
 //!
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 

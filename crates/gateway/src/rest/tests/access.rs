@@ -228,8 +228,9 @@ fn whoever_may_do_everything_sees_and_does_everything() {
             ..Grants::default()
         };
         let broker = Arc::new(FakeBroker { grants, ..FakeBroker::default() });
-        let gateway = gateway_with(&broker, checked()).await;
         for operation in served() {
+            // Nothing is missing that an operation before it has deleted.
+            let gateway = gateway_with(&broker, checked()).await;
             let is_form = operation.spec().body.as_ref().is_some_and(|body| body.media == Media::Multipart);
             // There is no document.
             let of_document =

@@ -1,4 +1,4 @@
-//! What operators see and do, as far as the REST API asks for it.
+//! The broker as operators see it, as far as the REST API asks for it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -171,21 +171,25 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
         Query::Form { key } => QueryReply::Form(file(*key, "ask", b"{}")),
         Query::StartForm { process_definition_key: 6 } => QueryReply::StartForm(None),
         Query::StartForm { .. } => QueryReply::StartForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),
-        Query::Resource { key, with_content } => {
-            let content: &[u8] = match (with_content, key) {
-                (false, _) => b"",
-                (true, 5) => br#"{"id": "robot"}"#,
-                (true, 7) => b"\xff\x00",
-                (true, _) => b"plain",
-            };
-            QueryReply::Resource(file(*key, "robot", content))
-        }
-        Query::Resources { .. } => {
-            let tagged = FileView { version_tag: Some("stable".into()), version: 2, ..file(6, "notes", b"") };
-            let resources = vec![file(5, "robot", b""), tagged, file(10, "arm", b"")];
-            QueryReply::Resources { resources, has_more: false }
-        }
+        Query::Resource { key, with_content } => QueryReply::Resource(resource(*key, *with_content)),
+        Query::Resources { .. } => resources(),
     })
+}
+
+fn resource(key: u64, with_content: bool) -> FileView {
+    let content: &[u8] = match (with_content, key) {
+        (false, _) => b"",
+        (true, 5) => br#"{"id": "robot"}"#,
+        (true, 7) => b"\xff\x00",
+        (true, _) => b"plain",
+    };
+    file(key, "robot", content)
+}
+
+fn resources() -> QueryReply {
+    let tagged = FileView { version_tag: Some("stable".into()), version: 2, ..file(6, "notes", b"") };
+    let resources = vec![file(5, "robot", b""), tagged, file(10, "arm", b"")];
+    QueryReply::Resources { resources, has_more: false }
 }
 
 fn graph(key: u64) -> DecisionRequirementsView {

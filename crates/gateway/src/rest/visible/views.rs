@@ -2,13 +2,17 @@
 //! default: whoever adds a query says here who may see the answer.
 
 use protocol::{
-    CircleKind, IdentityQuery, IdentityReply, Instances, Key, Name, PermissionType as P, Query, QueryReply,
-    ResourceType as R, SourceOf, UserTaskProperty, UserTaskView,
+    CircleKind, FileView, IdentityQuery, IdentityReply, Instances, Key, Name, PermissionType as P, Query,
+    QueryReply, ResourceType as R, SourceOf, UserTaskProperty, UserTaskView,
 };
 
 use super::{ReadAuthorization, forbidden};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
+
+fn show_file(sight: &ReadAuthorization, view: &FileView) -> Result<(), Failure> {
+    sight.show(R::Resource, P::Read, Some(&view.id), &view.tenant_id)
+}
 
 impl Call<'_> {
     /// The process instances that whoever asks may see.
@@ -87,12 +91,8 @@ impl Call<'_> {
                 let Query::UserTaskForm { key } = query else { return Err(unknown(query)) };
                 self.check_other(sight, Query::UserTask { key: *key }).await?;
             }
-            QueryReply::Form(view) | QueryReply::Resource(view) => {
-                sight.show(R::Resource, P::Read, Some(&view.id), &view.tenant_id)?;
-            }
-            QueryReply::Resources { resources, .. } => resources.retain(|view| {
-                sight.may(R::Resource, P::Read, Some(&view.id)) && sight.is_of_tenant(&view.tenant_id)
-            }),
+            QueryReply::Form(view) | QueryReply::Resource(view) => show_file(sight, view)?,
+            QueryReply::Resources { resources: all, .. } => all.retain(|it| show_file(sight, it).is_ok()),
             QueryReply::ClusterVariable(view) => {
                 let tenant_id = view.tenant_id.clone().unwrap_or_default();
                 sight.show(R::ClusterVariable, P::Read, Some(&view.name), &tenant_id)?;

@@ -37,7 +37,7 @@ pub(crate) async fn take_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(accepted(out))
 }
 
-/// Those that are asked for. `verbose=false` leaves the times out, which are at hand here.
+/// The backups that are asked for. `verbose=false` leaves the times out, which are at hand here.
 async fn listed(call: &Call<'_>) -> Result<Vec<HistoryBackupStatus>, Failure> {
     let is_wanted = call.wants_backup()?;
     let mut all = call.operations()?.history_backups().await?;

@@ -1,4 +1,4 @@
-//! What operators do with the broker and the cluster, from outside: the same as at the management port, with the
+//! Operations on the broker and the cluster from outside: the same as at the management port, with the
 //! permissions of whoever asks.
 //!
 //! Each operation stands at two paths: below `/v2` for a physical tenant, below `/cluster/v2` for all of them. There is
