@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::contract::{Operation, Values, operations};
 use crate::operators;
 use crate::seed::{Maker, deploy};
-use crate::server::{Answer, Server, basic, eventually, file, with_users};
+use crate::server::{Answer, Server, basic, eventually, file};
 
 const USERS: &str = "
 users: [{username: root, password: right}, {username: ann, password: right}, {username: eve, password: right}]
