@@ -294,13 +294,7 @@ impl Run {
                 variables,
                 lease: None,
             }),
-            _ => Command::CompleteJob(CompleteJob {
-                job_key,
-                variables,
-                result: None,
-                lease: None,
-                business_id: None,
-            }),
+            _ => Command::CompleteJob(CompleteJob::of(job_key, variables)),
         };
         self.apply(command);
     }
@@ -357,13 +351,7 @@ impl Run {
                     self.activate_jobs();
                     for job in std::mem::take(&mut self.held) {
                         let (job_key, variables) = (job.key, Document::empty());
-                        self.apply(Command::CompleteJob(CompleteJob {
-                            job_key,
-                            variables,
-                            result: None,
-                            lease: None,
-                            business_id: None,
-                        }));
+                        self.apply(Command::CompleteJob(CompleteJob::of(job_key, variables)));
                     }
                     last = None;
                 }

@@ -38,7 +38,7 @@ fn create() -> Command {
 fn complete(job_key: Key) -> Command {
     let result = format!(r#"{{"orderId":4711,"approved":true,"payload":"{}"}}"#, "x".repeat(150));
     let variables = Document::parse(Bytes::from(result)).expect("JSON");
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
+    Command::CompleteJob(CompleteJob::of(job_key, variables))
 }
 
 /// An engine alone.

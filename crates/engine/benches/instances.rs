@@ -92,15 +92,7 @@ impl Run {
             let commands = delivery
                 .jobs
                 .iter()
-                .map(|job| {
-                    Command::CompleteJob(CompleteJob {
-                        job_key: job.key,
-                        variables: Document::empty(),
-                        result: None,
-                        lease: None,
-                        business_id: None,
-                    })
-                })
+                .map(|job| Command::CompleteJob(CompleteJob::of(job.key, Document::empty())))
                 .collect();
             let demand = self.demand();
             effects = self.apply(commands, demand);

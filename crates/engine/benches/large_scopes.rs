@@ -88,7 +88,7 @@ impl Run {
 
 fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(br#"{"r":1}"#)).expect("JSON");
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
+    Command::CompleteJob(CompleteJob::of(job_key, variables))
 }
 
 fn create(process_id: &str, variables: Document) -> Command {

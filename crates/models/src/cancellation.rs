@@ -167,13 +167,7 @@ impl Before {
         let Some((job_key, _)) = canceling.next() else {
             panic!("{} is not gone, and nothing is left to do for it: {self:?}", self.root)
         };
-        let complete = CompleteJob {
-            job_key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let complete = CompleteJob::of(job_key, Document::empty());
         self.apply(subject, Command::CompleteJob(complete));
     }
 

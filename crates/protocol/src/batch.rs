@@ -141,13 +141,10 @@ mod tests {
             engine_version: ENGINE_VERSION,
             timestamp_ms: 1_700_000_000_000,
             commands: vec![
-                Command::CompleteJob(CompleteJob {
-                    job_key: 7,
-                    variables: Document::parse(bytes::Bytes::from_static(b"{\"a\":1}")).unwrap(),
-                    result: None,
-                    lease: None,
-                    business_id: None,
-                }),
+                Command::CompleteJob(CompleteJob::of(
+                    7,
+                    Document::parse(bytes::Bytes::from_static(b"{\"a\":1}")).unwrap(),
+                )),
                 Command::Tick,
             ],
             demand: vec![Demand {

@@ -2,16 +2,17 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
+mod facts;
 mod sent;
 
 use minicbor::{Decode, Encode};
 
+use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
     CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand, JobResult, Key,
     MigrateInstance, ModifyInstance, Name, ParkRecord, Settings, UserTaskCommand,
 };
-use crate::{FIRST_ACTIVE_VERSION, HistoryKind, IDEMPOTENCY_VERSION, SUSPENSION_VERSION};
 
 /// A command, as it stands in the log.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -233,69 +234,6 @@ pub enum Command {
     },
 }
 
-impl Command {
-    /// The client's operation reference: a number that the records of the command repeat.
-    pub fn operation_reference(&self) -> Option<u64> {
-        match self.asked() {
-            Self::CreateInstance(create) => create.operation_reference,
-            Self::CancelInstance { operation_reference, .. }
-            | Self::SuspendInstance { operation_reference, .. }
-            | Self::ResumeInstance { operation_reference, .. }
-            | Self::ResolveIncident { operation_reference, .. } => *operation_reference,
-            Self::ModifyInstance(modify) => modify.operation_reference,
-            Self::MigrateInstance(migrate) => migrate.operation_reference,
-            Self::SetVariables(set) => set.operation_reference,
-            Self::UpdateJob(update) => update.operation_reference,
-            Self::DeleteResource(delete) => delete.operation_reference,
-            Self::DeleteHistory(delete) => delete.operation_reference,
-            Self::CreateBatchOperation(create) => create.operation_reference,
-            _ => None,
-        }
-    }
-
-    /// The first version of the engine that knows the command.
-    pub fn since_version(&self) -> u16 {
-        let needs = match self.asked() {
-            Self::SuspendInstance { .. } | Self::ResumeInstance { .. } | Self::AssignBusinessId { .. } => {
-                SUSPENSION_VERSION
-            }
-            Self::CreateBatchOperation(create) => create.action.since_version(),
-            Self::Identity(command) => command.since_version(),
-            _ => FIRST_ACTIVE_VERSION,
-        };
-        if matches!(self, Self::Idempotent { .. }) { needs.max(IDEMPOTENCY_VERSION) } else { needs }
-    }
-
-    /// The job that a worker answers with it.
-    pub fn answered_job(&self) -> Option<Key> {
-        match self.asked() {
-            Self::CompleteJob(complete) => Some(complete.job_key),
-            Self::FailJob(fail) => Some(fail.job_key),
-            Self::ThrowError(throw) => Some(throw.job_key),
-            _ => None,
-        }
-    }
-
-    /// Number of the request that waits for a response which may come later than the command is applied.
-    pub fn request_id(&self) -> Option<u64> {
-        match self.asked() {
-            Self::UserTask(command) => command.request_id,
-            Self::SetVariables(command) => command.request_id,
-            Self::CreateInstance(command) => command.await_result.as_ref().map(|wait| wait.request_id),
-            _ => None,
-        }
-    }
-
-    /// Where the number of the waiting request goes, if the response may come later than the command is applied.
-    pub fn request_id_mut(&mut self) -> Option<&mut Option<u64>> {
-        match self.asked_mut() {
-            Self::UserTask(command) => Some(&mut command.request_id),
-            Self::SetVariables(command) => Some(&mut command.request_id),
-            _ => None,
-        }
-    }
-}
-
 /// See [`Command::EvaluateDecision`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct EvaluateDecision {
@@ -485,6 +423,13 @@ pub struct CompleteJob {
     /// Given to the process instance of the job, which has none.
     #[n(4)]
     pub business_id: Option<BusinessIdClaim>,
+}
+
+impl CompleteJob {
+    /// A completion with nothing but variables.
+    pub fn of(job_key: Key, variables: Document) -> Self {
+        Self { job_key, variables, result: None, lease: None, business_id: None }
+    }
 }
 
 /// A business ID for a root process instance that has none.

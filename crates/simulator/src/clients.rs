@@ -207,13 +207,7 @@ impl Scene {
 
     async fn complete(&self, job: protocol::Key, instance: protocol::Key) {
         let began = Instant::now();
-        let complete = CompleteJob {
-            job_key: job,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let complete = CompleteJob::of(job, Document::empty());
         loop {
             self.ledger().asks_for_completion(job);
             match self.ask(Command::CompleteJob(complete.clone())).await {

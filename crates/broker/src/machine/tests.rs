@@ -255,8 +255,7 @@ fn an_entry_answers_the_broker_that_asked_and_no_other() {
     let [(first, _, polled, _, awaited), (second, _, other_polled, _, other_awaited)] = &mut brokers;
     let jobs = polled.try_recv().expect("the broker that asked has the job").unwrap().jobs;
     let job_key = jobs[0].key;
-    let complete =
-        CompleteJob { job_key, variables: Document::empty(), result: None, lease: None, business_id: None };
+    let complete = CompleteJob::of(job_key, Document::empty());
     for machine in [first, second] {
         Log(1).apply(machine, vec![Command::CompleteJob(complete.clone())], vec![]);
     }

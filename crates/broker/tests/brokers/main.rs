@@ -242,7 +242,7 @@ fn jobs(max_jobs: u32) -> JobRequest {
 
 fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(b"{\"done\":true}")).unwrap();
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
+    Command::CompleteJob(CompleteJob::of(job_key, variables))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

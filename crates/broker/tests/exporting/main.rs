@@ -79,13 +79,7 @@ async fn work(node: &Node, max_jobs: u32) -> Vec<Key> {
     };
     let mut done = Vec::new();
     for job in node.activate_jobs(request, None).await.unwrap().jobs {
-        let command = CompleteJob {
-            job_key: job.key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let command = CompleteJob::of(job.key, Document::empty());
         node.submit(Command::CompleteJob(command)).await.unwrap();
         done.push(job.process_instance_key);
     }
@@ -291,13 +285,7 @@ async fn a_flood_of_rejections_leaves_nothing_to_export_and_nothing_on_the_disk(
     for _ in 0..20 {
         let flood = (0..200).map(|n| {
             let unknown = if n % 2 == 0 {
-                let complete = CompleteJob {
-                    job_key: 7,
-                    variables: payload.clone(),
-                    result: None,
-                    lease: None,
-                    business_id: None,
-                };
+                let complete = CompleteJob::of(7, payload.clone());
                 Command::CompleteJob(complete)
             } else {
                 let id = Name::from("nowhere");

@@ -270,7 +270,7 @@ pub fn create(variables: &str) -> Command {
 
 pub fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(b"{\"done\":true}")).unwrap();
-    Command::CompleteJob(CompleteJob { job_key, variables, result: None, lease: None, business_id: None })
+    Command::CompleteJob(CompleteJob::of(job_key, variables))
 }
 
 pub fn cancel(process_instance_key: Key) -> Command {

@@ -58,30 +58,6 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Lets the commands of a banned instance run again.
-    pub(super) fn unban(&mut self, key: Key) -> Result<Response, Failure> {
-        if !self.tables.is_banned(key)? {
-            return Err(Rejection::not_found(format!(
-                "Expected to release process instance with key '{key}', but it is not banned"
-            ))
-            .into());
-        }
-        self.blame(key);
-        self.lift_ban(key)?;
-        Ok(Response::Done)
-    }
-
-    /// Takes back a ban, if there is one, and queues the steps that were skipped meanwhile.
-    fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
-        if !self.tables.is_banned(key)? {
-            return Ok(());
-        }
-        self.tables.banned.delete(&key);
-        self.queue_set_aside(key)?;
-        self.steps.push_back(Step::AnnounceJobs { scope_key: key, after: 0 });
-        Ok(())
-    }
-
     /// Tells whoever waits for jobs of those inside a scope that were passed over, a slice at a time.
     pub(super) fn announce_jobs(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
         let limit = self.options.max_children_per_step;

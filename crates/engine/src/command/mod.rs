@@ -4,6 +4,7 @@
 mod clock;
 mod dispatch;
 pub(crate) mod gone;
+mod halt;
 mod idempotent;
 mod leader;
 mod parking;

@@ -81,13 +81,7 @@ impl Fixture {
     }
 
     fn complete(&mut self, job_key: Key) -> crate::Outcome {
-        self.command(Command::CompleteJob(CompleteJob {
-            job_key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        }))
+        self.command(Command::CompleteJob(CompleteJob::of(job_key, Document::empty())))
     }
 
     /// Gives `p` another file, as if this were another release that reads it otherwise. Returns the former one.

@@ -236,6 +236,13 @@ pub struct Job {
 }
 minicbor_value!(Job);
 
+/// Terms of a job that is to be created, evaluated.
+pub(crate) struct JobTerms {
+    pub job_type: Name,
+    pub retries: i32,
+    pub priority: i32,
+}
+
 impl Job {
     /// Jobs of a higher priority are handed out before others.
     pub fn priority(&self) -> i32 {

@@ -105,8 +105,7 @@ impl CommandContext<'_> {
         job.lease = wanted.with_lease.then(|| self.new_lease(key));
         self.tables.job_due.insert((job.due_ms, key), ());
         self.counters.count_job(JobAction::Activated);
-        let waited_ms = self.now_ms() - job.created_ms;
-        self.effects.latencies.job_activation_ms.push(waited_ms);
+        self.effects.latencies.job_activation_ms.push(self.now_ms() - job.created_ms);
         self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms)?;
         let listener_headers = user_task.as_deref().and_then(of_listener);
         let element = process.element(job.element);

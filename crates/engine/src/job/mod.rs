@@ -20,7 +20,7 @@ use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
-use crate::entity::{ErrorType, Job, JobState};
+use crate::entity::{ErrorType, Job, JobState, JobTerms};
 pub(crate) use queue::is_queued;
 use record::JobNews;
 
@@ -32,13 +32,6 @@ pub(crate) const fn no_retries(kind: JobKind) -> ErrorType {
         JobKind::ExecutionListener => ErrorType::ExecutionListenerNoRetries,
         JobKind::TaskListener => ErrorType::TaskListenerNoRetries,
     }
-}
-
-/// Terms of a job that is to be created, evaluated.
-pub(crate) struct JobTerms {
-    pub job_type: Name,
-    pub retries: i32,
-    pub priority: i32,
 }
 
 impl CommandContext<'_> {

@@ -12,8 +12,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::{AdHocElement, Step};
 use crate::definition::expression::Scope;
-use crate::entity::{ElementInstance, ErrorType, Job, Phase};
-use crate::job::JobTerms;
+use crate::entity::{ElementInstance, ErrorType, Job, JobTerms, Phase};
 
 /// Local variable that tells what may be activated.
 pub(crate) const ELEMENTS: &str = "adHocSubProcessElements";

@@ -29,10 +29,12 @@ impl CommandContext<'_> {
             return Err(Rejection::not_found(reason).into());
         };
         self.blame(key);
-        self.refuse_halted(key, &purpose)?;
         let refused = |reason: String| -> Failure {
             Rejection::invalid_state(format!("Expected to {purpose}, but {reason}")).into()
         };
+        if let Some(halt) = self.tables.halt_of(key)? {
+            return Err(refused(format!("it is {halt}")));
+        }
         if let Some(parent) = at.instance.parent {
             let root = at.instance.root_key;
             let caller = parent.process_instance_key;

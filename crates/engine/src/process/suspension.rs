@@ -50,35 +50,6 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Takes back a suspension, if there is one: the steps that were set aside come first, then what was held.
-    pub fn lift_suspension(&mut self, key: Key) -> Result<(), Failure> {
-        if !self.tables.is_suspended(key)? {
-            return Ok(());
-        }
-        self.tables.suspended.delete(&key);
-        self.queue_set_aside(key)?;
-        self.steps.push_back(Step::Revive { scope_key: key, after: 0 });
-        Ok(())
-    }
-
-    /// Keeps a step of an instance that is banned or suspended.
-    pub fn set_step_aside(&mut self, instance_key: Key, step: Step) {
-        let step = self.origin.noted_with(step);
-        self.meta.pending_counter += 1;
-        self.tables.banned_steps.insert((instance_key, self.meta.pending_counter), step);
-    }
-
-    /// Queues the steps of an instance that were set aside, in their order.
-    pub fn queue_set_aside(&mut self, instance_key: Key) -> Result<(), Failure> {
-        for (at, step) in
-            self.tables.banned_steps.scan((instance_key, 0)..(instance_key + 1, 0), usize::MAX)?
-        {
-            self.tables.banned_steps.delete(&at);
-            self.steps.push_back((*step).clone());
-        }
-        Ok(())
-    }
-
     /// Puts back what was held of a scope and of its children after one of them.
     pub(super) fn revive(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
         if after == 0 {

@@ -12,8 +12,7 @@ use super::row::{ListenerJob, Transition, UserTask, UserTaskState};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::entity::{ElementInstance, ErrorType, Job, Phase};
-use crate::job::JobTerms;
+use crate::entity::{ElementInstance, ErrorType, Job, JobTerms, Phase};
 
 /// A listener of either origin.
 pub(super) enum Found<'a> {

@@ -156,13 +156,7 @@ fn most_commands_take_a_permission_of_their_own() {
         (Command::PublishMessage(message), P::Create, (R::Message, None)),
         (Command::SetVariables(variables), P::UpdateProcessInstance, process),
         (
-            Command::CompleteJob(CompleteJob {
-                job_key,
-                variables: Document::empty(),
-                result: None,
-                lease: None,
-                business_id: None,
-            }),
+            Command::CompleteJob(CompleteJob::of(job_key, Document::empty())),
             P::UpdateProcessInstance,
             process,
         ),

@@ -33,13 +33,10 @@ fn begin(harness: &mut Harness, activations: usize) -> Key {
 fn complete(harness: &mut Harness, numbers: std::ops::Range<usize>) {
     for number in numbers {
         let jobs = harness.activate("a", 1);
-        harness.command(Command::CompleteJob(protocol::CompleteJob {
-            job_key: jobs[0].key,
-            variables: document(&format!(r#"{{"r":{number}}}"#)),
-            result: None,
-            lease: None,
-            business_id: None,
-        }));
+        harness.command(Command::CompleteJob(protocol::CompleteJob::of(
+            jobs[0].key,
+            document(&format!(r#"{{"r":{number}}}"#)),
+        )));
     }
 }
 
@@ -93,13 +90,7 @@ fn each_output_is_written_once() {
         .collect();
     let told: Vec<_> = told.iter().map(|(intent, value)| (*intent, value.as_str())).collect();
     assert_eq!(told, [(Intent::Created, "[]"), (Intent::Updated, &*all), (Intent::Created, &*all)]);
-    harness.command(Command::CompleteJob(protocol::CompleteJob {
-        job_key: jobs[0].key,
-        variables: document("{}"),
-        result: None,
-        lease: None,
-        business_id: None,
-    }));
+    harness.command(Command::CompleteJob(protocol::CompleteJob::of(jobs[0].key, document("{}"))));
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(1);
 }

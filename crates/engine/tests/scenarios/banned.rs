@@ -124,13 +124,7 @@ fn banned_instances_are_listed_with_reason_and_time_page_by_page() {
     let jobs = harness.activate("t", 2);
     for (at, job) in jobs.iter().enumerate() {
         harness.advance(1000);
-        let complete = CompleteJob {
-            job_key: job.key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let complete = CompleteJob::of(job.key, Document::empty());
         harness.command(Command::CompleteJob(complete)).unwrap().unwrap_err();
         let QueryReply::BannedInstances(all) =
             harness.read(&Query::BannedInstances { after: 0, limit: 9 }).unwrap()

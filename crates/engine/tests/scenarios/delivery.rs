@@ -71,15 +71,7 @@ fn it_is_told_how_each_job_left_its_worker() {
     let mut harness = with_jobs(6);
     let jobs: Vec<Key> = keys(&mut harness, 10, &[]);
     assert!(ended(&harness).is_empty());
-    let complete = |job_key| {
-        Command::CompleteJob(CompleteJob {
-            job_key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        })
-    };
+    let complete = |job_key| Command::CompleteJob(CompleteJob::of(job_key, Document::empty()));
     harness.command(complete(jobs[0]));
     harness.command(Command::FailJob(FailJob {
         job_key: jobs[1],

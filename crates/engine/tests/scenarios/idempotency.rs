@@ -35,13 +35,7 @@ fn creation(variables: &str, waits: Option<u64>) -> Command {
 }
 
 fn complete(job_key: Key) -> Command {
-    Command::CompleteJob(CompleteJob {
-        job_key,
-        variables: document(r#"{"b":2}"#),
-        result: None,
-        lease: None,
-        business_id: None,
-    })
+    Command::CompleteJob(CompleteJob::of(job_key, document(r#"{"b":2}"#)))
 }
 
 fn instances(harness: &Harness) -> u64 {

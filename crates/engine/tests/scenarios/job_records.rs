@@ -75,13 +75,7 @@ fn records_say_what_happened_to_a_job() {
     let updated = last(&harness, Intent::Updated);
     assert_eq!(updated.changed_attributes, names(&["retries", "timeout"]));
     assert_eq!((updated.retries, updated.timeout_ms), (2, 70));
-    let complete = CompleteJob {
-        job_key,
-        variables: document(r#"{"y":2}"#),
-        result: None,
-        lease: None,
-        business_id: None,
-    };
+    let complete = CompleteJob::of(job_key, document(r#"{"y":2}"#));
     harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
     assert_eq!(last(&harness, Intent::Completed).variables, document(r#"{"y":2}"#));
     assert!(harness.is_empty(), "{:?}", harness.leftovers());

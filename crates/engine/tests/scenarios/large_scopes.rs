@@ -55,13 +55,7 @@ fn go_on_beside(harness: &mut Harness) {
         let job_key = effects.deliveries[0].jobs[0].key;
         assert!(harness.engine().counters().steps - before <= 2 * STEPS, "the slice is too large");
         assert!(rows(harness, "loop_outputs") + OUTPUTS >= outputs, "too much is put together at once");
-        let complete = CompleteJob {
-            job_key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let complete = CompleteJob::of(job_key, Document::empty());
         let effects = harness.apply(vec![Command::CompleteJob(complete)], vec![]);
         assert!(!effects.ended_instances.is_empty(), "the other instance does not wait");
         if !pending {
@@ -94,13 +88,7 @@ fn thousands_of_instances_begin_and_end_in_slices() {
         let jobs = harness.activate("check", 1);
         let results: Vec<String> = (0..ITEMS).map(|item| (item * 2).to_string()).collect();
         assert_eq!(jobs[0].variables.get("results").unwrap().as_str(), format!("[{}]", results.join(",")));
-        let complete = CompleteJob {
-            job_key: jobs[0].key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let complete = CompleteJob::of(jobs[0].key, Document::empty());
         harness.command(Command::CompleteJob(complete));
         assert!(harness.is_empty(), "{:?}", harness.leftovers());
         harness.verify_replay(1);
@@ -127,13 +115,7 @@ fn thousands_of_activations_in_an_ad_hoc_sub_process_are_collected_in_slices() {
     let jobs = harness.activate("check", 1);
     let results: Vec<&str> = (0..ITEMS).map(|item| ["1", "22", "333"][item % 3]).collect();
     assert_eq!(jobs[0].variables.get("results").unwrap().as_str(), format!("[{}]", results.join(",")));
-    let complete = CompleteJob {
-        job_key: jobs[0].key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    };
+    let complete = CompleteJob::of(jobs[0].key, Document::empty());
     harness.command(Command::CompleteJob(complete));
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(1);
@@ -158,13 +140,7 @@ fn thousands_of_jobs_are_cancelled_in_slices() {
         if wait {
             go_on_beside(&mut harness);
             for job in harness.activate("t", 500) {
-                let complete = CompleteJob {
-                    job_key: job.key,
-                    variables: Document::empty(),
-                    result: None,
-                    lease: None,
-                    business_id: None,
-                };
+                let complete = CompleteJob::of(job.key, Document::empty());
                 harness.command(Command::CompleteJob(complete));
             }
         }
@@ -189,13 +165,7 @@ fn a_condition_that_is_true_ends_thousands_in_slices() {
     harness.apply(vec![create("p", items())], vec![]);
     // While most are not created yet.
     for job in harness.activate("t", 2) {
-        let complete = CompleteJob {
-            job_key: job.key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        };
+        let complete = CompleteJob::of(job.key, Document::empty());
         harness.apply(vec![Command::CompleteJob(complete)], vec![]);
     }
     go_on_beside(&mut harness);
@@ -257,22 +227,10 @@ fn a_join_does_not_look_at_each_child_of_its_scope() {
             harness.go_on();
         }
         for job in harness.activate("beside", children as u32) {
-            harness.command(Command::CompleteJob(CompleteJob {
-                job_key: job.key,
-                variables: Document::empty(),
-                result: None,
-                lease: None,
-                business_id: None,
-            }));
+            harness.command(Command::CompleteJob(CompleteJob::of(job.key, Document::empty())));
         }
         for job in harness.activate("held", 1) {
-            harness.command(Command::CompleteJob(CompleteJob {
-                job_key: job.key,
-                variables: Document::empty(),
-                result: None,
-                lease: None,
-                business_id: None,
-            }));
+            harness.command(Command::CompleteJob(CompleteJob::of(job.key, Document::empty())));
         }
         assert!(harness.is_empty(), "{:?}", harness.leftovers());
         harness.verify_replay(5);

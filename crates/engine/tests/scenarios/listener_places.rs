@@ -31,13 +31,7 @@ fn run(body: &str) -> String {
                 }
                 _ => job.element_id.to_string(),
             });
-            harness.command(Command::CompleteJob(CompleteJob {
-                job_key: job.key,
-                variables: Document::empty(),
-                result: None,
-                lease: None,
-                business_id: None,
-            }));
+            harness.command(Command::CompleteJob(CompleteJob::of(job.key, Document::empty())));
         }
         for user_task_key in harness.engine().tables().user_tasks.keys(.., usize::MAX).unwrap() {
             done.push("user task".to_owned());

@@ -179,13 +179,7 @@ fn variables_of_an_instance_have_a_limit_and_make_room_when_they_go() {
 }
 
 fn complete(job_key: Key) -> Command {
-    Command::CompleteJob(CompleteJob {
-        job_key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    })
+    Command::CompleteJob(CompleteJob::of(job_key, Document::empty()))
 }
 
 #[test]

@@ -372,13 +372,7 @@ fn the_last_item_ends_a_list_of_any_length() {
         let jobs = harness.activate("t", items);
         let (last, others) = jobs.split_last().unwrap();
         for job in others {
-            let complete = CompleteJob {
-                job_key: job.key,
-                variables: Document::empty(),
-                result: None,
-                lease: None,
-                business_id: None,
-            };
+            let complete = CompleteJob::of(job.key, Document::empty());
             harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
         }
         let modify = ModifyInstance {

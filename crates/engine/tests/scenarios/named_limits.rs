@@ -152,13 +152,7 @@ fn commands_into_a_full_instance_are_refused() {
         })
     };
     let refused = [
-        Command::CompleteJob(CompleteJob {
-            job_key,
-            variables: more(),
-            result: None,
-            lease: None,
-            business_id: None,
-        }),
+        Command::CompleteJob(CompleteJob::of(job_key, more())),
         Command::FailJob(FailJob { variables: more(), ..fail(job_key) }),
         set(true),
         set(false),
@@ -172,13 +166,7 @@ fn commands_into_a_full_instance_are_refused() {
     }
     // A replacement does not add to the size.
     let same = document(&format!(r#"{{"t0":"{}"}}"#, "y".repeat(4_000)));
-    let completed = harness.command(Command::CompleteJob(CompleteJob {
-        job_key,
-        variables: same,
-        result: None,
-        lease: None,
-        business_id: None,
-    }));
+    let completed = harness.command(Command::CompleteJob(CompleteJob::of(job_key, same)));
     completed.unwrap().unwrap();
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(3);
@@ -239,16 +227,7 @@ fn a_handler_in_a_full_instance_is_an_incident() {
     create(&mut harness, &format!(r#"{{"text":"{}"}}"#, "x".repeat(3_500))).unwrap();
     let job_key = harness.activate("fill", 1).remove(0).key;
     let variables = document(&texts(1, 4_900));
-    harness
-        .command(Command::CompleteJob(CompleteJob {
-            job_key,
-            variables,
-            result: None,
-            lease: None,
-            business_id: None,
-        }))
-        .unwrap()
-        .unwrap();
+    harness.command(Command::CompleteJob(CompleteJob::of(job_key, variables))).unwrap().unwrap();
     let found = messages(&harness);
     assert_eq!(found.len(), 1, "{found:?}");
     names(WorkLimit::InstanceVariableBytes, &found[0]);
@@ -314,11 +293,5 @@ fn what_can_be_compensated_takes_room() {
 }
 
 pub fn complete(job_key: Key) -> Command {
-    Command::CompleteJob(CompleteJob {
-        job_key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    })
+    Command::CompleteJob(CompleteJob::of(job_key, Document::empty()))
 }

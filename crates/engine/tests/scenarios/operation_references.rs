@@ -144,13 +144,7 @@ fn records_of_every_command_tell_its_operation() {
     run.run(set(task.unwrap(), true), &[Intent::Updating]);
     let listener = run.harness.activate("check", 1);
     let before = run.harness.records().count();
-    let complete = CompleteJob {
-        job_key: listener[0].key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    };
+    let complete = CompleteJob::of(listener[0].key, Document::empty());
     run.harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
     for record in run.harness.records().skip(before) {
         let is_of_set = !matches!(record.value, RecordValue::Job(_));

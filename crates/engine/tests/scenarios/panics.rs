@@ -678,13 +678,7 @@ fn jobs_of_a_released_instance_are_announced() {
     let created = harness.command(Command::CreateInstance(CreateInstance::of(definition)));
     let Some(Ok(Response::InstanceCreated(created))) = created else { panic!("{created:?}") };
     let weak = harness.activate("weak", 1).remove(0);
-    let complete = CompleteJob {
-        job_key: weak.key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    };
+    let complete = CompleteJob::of(weak.key, Document::empty());
     let failed = harness.command(Command::CompleteJob(complete));
     assert!(matches!(failed, Some(Err(_))), "{failed:?}");
     let key = created.process_instance_key;

@@ -153,13 +153,7 @@ impl Run {
             let demand = self.harness.demand("t", 1000);
             for job in self.harness.activate_with(demand) {
                 let (job_key, variables) = (job.key, Document::empty());
-                self.run(Command::CompleteJob(CompleteJob {
-                    job_key,
-                    variables,
-                    result: None,
-                    lease: None,
-                    business_id: None,
-                }));
+                self.run(Command::CompleteJob(CompleteJob::of(job_key, variables)));
             }
             self.end_cancelled();
         }

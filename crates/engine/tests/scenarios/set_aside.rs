@@ -35,13 +35,7 @@ fn what_commands_are_about_is_banned_and_nothing_else() {
     harness.deploy(&[("p.bpmn", JOB)]).unwrap();
     let [first, second, third] = std::array::from_fn(|_| created(&mut harness, "p"));
     let jobs = harness.activate("t", 3);
-    let complete = Command::CompleteJob(CompleteJob {
-        job_key: jobs[1].key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    });
+    let complete = Command::CompleteJob(CompleteJob::of(jobs[1].key, Document::empty()));
     let cancel = Command::CancelInstance { process_instance_key: third, operation_reference: None };
     let before = harness.engine().position();
     let effects = harness.set_aside(vec![complete, create("p"), cancel], Some(12_345));

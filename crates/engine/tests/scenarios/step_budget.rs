@@ -60,13 +60,7 @@ fn a_long_loop_shares_the_partition() {
     let demand = harness.demand("t", 1);
     let effects = harness.apply(vec![create("p", "{}")], vec![demand]);
     let job_key = effects.deliveries[0].jobs[0].key;
-    let complete = Command::CompleteJob(CompleteJob {
-        job_key,
-        variables: Document::empty(),
-        result: None,
-        lease: None,
-        business_id: None,
-    });
+    let complete = Command::CompleteJob(CompleteJob::of(job_key, Document::empty()));
     let effects = harness.apply(vec![complete], vec![]);
     assert_eq!(effects.ended_instances.len(), 1);
     assert!(effects.has_pending_steps);
@@ -135,13 +129,7 @@ fn an_endless_loop_can_be_cancelled() {
     let jobs = harness.activate("t", 100);
     assert_eq!(jobs.len(), 10);
     for job in jobs {
-        harness.command(Command::CompleteJob(CompleteJob {
-            job_key: job.key,
-            variables: Document::empty(),
-            result: None,
-            lease: None,
-            business_id: None,
-        }));
+        harness.command(Command::CompleteJob(CompleteJob::of(job.key, Document::empty())));
     }
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(5);

@@ -328,15 +328,7 @@ fn execution_listeners_store_what_has_room_and_no_more() {
         ("b", texts(1, 4_900), format!(r#"{{"other":"{}"}}"#, "x".repeat(2_300))),
     ] {
         let job_key = job_key(&mut harness, job_type);
-        let complete = |variables: &str| {
-            Command::CompleteJob(CompleteJob {
-                job_key,
-                variables: document(variables),
-                result: None,
-                lease: None,
-                business_id: None,
-            })
-        };
+        let complete = |variables: &str| Command::CompleteJob(CompleteJob::of(job_key, document(variables)));
         if job_type != "t" {
             let Some(Err(rejection)) = harness.command(complete(&too_much)) else { panic!("accepted") };
             names(WorkLimit::InstanceVariableBytes, &rejection.reason);

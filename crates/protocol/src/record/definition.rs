@@ -127,7 +127,7 @@ mod tests {
                 ]}],
                 "tenantId": "<default>", "decisionEvaluationInstanceKey": "9-1",
             }],
-            "evaluationFailureMessage": "why", "failedDecisionId": "dish", "tenantId": "<default>",
+            "evaluationFailureMessage": "why", "failedDecisionId": "dish", "tenantId": "<default>", "businessId": null,
         });
         assert_eq!(serde_json::to_value(&record).unwrap(), expected);
     }

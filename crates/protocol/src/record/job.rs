@@ -293,8 +293,8 @@ mod tests {
         let json = serde_json::to_value(&record).unwrap();
         let mut members: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
         members.sort_unstable();
-        let wanted = "bpmnProcessId changedAttributes customHeaders deadline elementId elementInstanceKey errorCode \
-                      errorMessage jobKind jobListenerEventType jobToUserTaskMigration processDefinitionKey \
+        let wanted = "bpmnProcessId businessId changedAttributes customHeaders deadline elementId elementInstanceKey errorCode \
+                      errorMessage jobKind jobListenerEventType jobToUserTaskMigration priority processDefinitionKey \
                       processDefinitionVersion processInstanceKey recurringTime result retries retryBackoff \
                       rootProcessInstanceKey tags tenantId timeout type variables worker";
         assert_eq!(members.join(" "), wanted);

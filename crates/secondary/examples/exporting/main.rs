@@ -154,15 +154,7 @@ impl Run {
 
     fn complete(&mut self) -> Result<Vec<Record>, Box<dyn Error>> {
         let jobs: Vec<Key> = self.jobs.drain(..BATCH.min(self.jobs.len())).collect();
-        let complete = |job_key| {
-            Command::CompleteJob(CompleteJob {
-                job_key,
-                variables: Document::empty(),
-                result: None,
-                lease: None,
-                business_id: None,
-            })
-        };
+        let complete = |job_key| Command::CompleteJob(CompleteJob::of(job_key, Document::empty()));
         self.apply(jobs.into_iter().map(complete).collect())
     }
 }

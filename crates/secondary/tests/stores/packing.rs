@@ -179,13 +179,7 @@ impl Run {
                     variables,
                     lease: None,
                 }),
-                _ => Command::CompleteJob(CompleteJob {
-                    job_key,
-                    variables,
-                    result: None,
-                    lease: None,
-                    business_id: None,
-                }),
+                _ => Command::CompleteJob(CompleteJob::of(job_key, variables)),
             };
         }
         if choice == 3 && !self.instances.is_empty() {

@@ -51,15 +51,15 @@ impl CommandContext<'_> {
             Command::CreateInstance(create) => {
                 self.demands_of_creation(&create.definition, &create.tenant_id, caller)
             }
-            Command::CancelInstance { process_instance_key, .. } => {
-                Ok(self.of_instance(*process_instance_key, P::CancelProcessInstance)?)
+            Command::CancelInstance { process_instance_key: key, .. } => {
+                Ok(self.of_instance(*key, P::CancelProcessInstance)?)
             }
-            Command::SuspendInstance { process_instance_key, .. }
-            | Command::ResumeInstance { process_instance_key, .. } => {
-                Ok(self.of_instance(*process_instance_key, P::SuspendProcessInstance)?)
+            Command::SuspendInstance { process_instance_key: key, .. }
+            | Command::ResumeInstance { process_instance_key: key, .. } => {
+                Ok(self.of_instance(*key, P::SuspendProcessInstance)?)
             }
-            Command::AssignBusinessId { process_instance_key, .. } => {
-                Ok(self.of_instance(*process_instance_key, P::UpdateProcessInstance)?)
+            Command::AssignBusinessId { process_instance_key: key, .. } => {
+                Ok(self.of_instance(*key, P::UpdateProcessInstance)?)
             }
             Command::CompleteJob(complete) => Ok(self.demands_of_job(complete.job_key)?),
             Command::FailJob(fail) => Ok(self.demands_of_job(fail.job_key)?),

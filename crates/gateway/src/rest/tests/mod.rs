@@ -22,6 +22,7 @@ mod operations;
 mod positions;
 mod random;
 mod refused;
+mod release_8_10;
 mod searches;
 mod statistics;
 mod user_tasks;

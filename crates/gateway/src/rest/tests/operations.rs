@@ -143,10 +143,7 @@ fn create_refusals() {
             r#"{"processDefinitionId":"p","variables":[1]}"#,
             "variables: expected an object, but found an array",
         ),
-        (
-            r#"{"processDefinitionId":"p","variables":7}"#,
-            "variables: expected an object, but found an integer",
-        ),
+        (r#"{"processDefinitionId":"p","variables":7}"#, "variables: expected an object, but found a number"),
         (r#"{"processDefinitionId":"p","processDefinitionId":"q"}"#, "processDefinitionId: occurs twice"),
         (
             r#"{"processDefinitionKey":"9223372036854775808"}"#,
@@ -274,15 +271,7 @@ fn activate_refusals() {
 #[test]
 fn complete() {
     let path = "/v2/jobs/21/completion";
-    let expected = |variables| {
-        Command::CompleteJob(CompleteJob {
-            job_key: 21,
-            variables,
-            result: None,
-            lease: None,
-            business_id: None,
-        })
-    };
+    let expected = |variables| Command::CompleteJob(CompleteJob::of(21, variables));
     assert_eq!(succeed(Operation::CompleteJob, path, "").1, expected(Document::empty()));
     assert_eq!(succeed(Operation::CompleteJob, path, r#"{"variables":null}"#).1, expected(Document::empty()));
     assert_eq!(
