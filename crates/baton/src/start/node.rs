@@ -388,7 +388,7 @@ impl Operations for Node {
     }
 
     fn take_history_backup(&self, id: u64) -> BoxFuture<'_, Result<Vec<String>, OperationError>> {
-        Arc::clone(&self.history_backups).take(id).boxed()
+        Arc::clone(&self.history_backups).take(id, Arc::clone(&self.broker)).boxed()
     }
 
     fn history_backups(&self) -> BoxFuture<'_, Result<Vec<HistoryBackupStatus>, OperationError>> {
