@@ -253,6 +253,9 @@ impl Operation {
                 "deleteDecisionInstancesBatchOperation" => {
                     json!({"filter": {"decisionDefinitionId": "discount"}})
                 }
+                "updateJobsBatchOperation" => {
+                    json!({"filter": {"state": "CREATED"}, "changeset": {"retries": 2}})
+                }
                 _ => json!({"filter": {"state": "ACTIVE"}}),
             },
             _ => self.body_of_operators(),
