@@ -101,6 +101,21 @@ impl ExportOrders {
         Ok(())
     }
 
+    /// Keeps an order that this broker, without exporters, only passes on.
+    fn note(&self, order: &ExportOrder) -> io::Result<()> {
+        let mut in_force = self.in_force.lock();
+        if *order <= *in_force { Ok(()) } else { self.keep(&mut in_force, order) }
+    }
+
+    /// The order in force with another phase, for the exporters of others.
+    fn new_phase(&self, phase: Phase) -> io::Result<ExportOrder> {
+        let mut in_force = self.in_force.lock();
+        let version = in_force.version + 1;
+        let order = ExportOrder { version, phase: phase.into(), like: None, ..in_force.clone() };
+        self.keep(&mut in_force, &order)?;
+        Ok(order)
+    }
+
     /// Puts an order in force, also after a restart.
     fn keep(&self, in_force: &mut ExportOrder, order: &ExportOrder) -> io::Result<()> {
         assert!(*order > *in_force, "orders only get later: {order:?} after {in_force:?}");
@@ -126,8 +141,25 @@ impl ExportOrders {
 }
 
 impl Node {
-    /// Pauses or resumes exporting, in a cluster on all brokers; kept over restarts. Without exporters nothing happens.
+    /// Whether records go to exporters; of a broker without any, whether those of its cluster get them. `None` if it is
+    /// alone.
+    pub fn exporting_phase(&self) -> Option<Phase> {
+        match (self.exports(), &self.router) {
+            (Some(exports), _) => Some(exports.status().phase),
+            (None, Some(router)) => Some(router.links.export_orders.in_force().phase.into()),
+            (None, None) => None,
+        }
+    }
+
+    /// Pauses or resumes exporting, in a cluster on all brokers; kept over restarts. Without exporters anywhere nothing
+    /// happens.
     pub async fn set_exporting(&self, phase: Phase) -> io::Result<()> {
+        if let (None, Some(router)) = (self.exports(), &self.router) {
+            let links = Arc::clone(&router.links);
+            let order = blocking(move || Ok(links.export_orders.new_phase(phase)?)).await;
+            router.links.order_exports(&order.map_err(io::Error::other)?).await;
+            return Ok(());
+        }
         let set = move |exports: &Hub| exports.set_phase(phase).map_err(ChangeError::File);
         self.order_exports(None, set).await.map_err(io::Error::other)
     }
@@ -172,9 +204,12 @@ impl Node {
         links: &Arc<Links>,
         order: ExportOrder,
     ) -> Result<(), ChangeError> {
-        let Some(exports) = self.exports().cloned() else { return Ok(()) };
-        let links = Arc::clone(links);
-        blocking(move || links.export_orders.obey(&exports, &order)).await
+        let (exports, links) = (self.exports().cloned(), Arc::clone(links));
+        blocking(move || match exports {
+            Some(exports) => links.export_orders.obey(&exports, &order),
+            None => Ok(links.export_orders.note(&order)?),
+        })
+        .await
     }
 }
 
@@ -227,5 +262,24 @@ mod tests {
         orders.obey(&hub, &later).unwrap();
         assert_eq!(hub.status().phase, Phase::SoftPaused);
         assert_eq!(ExportOrders::open(directory.path()).unwrap().in_force(), later);
+    }
+
+    #[test]
+    fn a_broker_without_exporters_passes_orders_on() {
+        let directories = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [without, with] = directories.each_ref().map(|one| ExportOrders::open(one.path()).unwrap());
+        let path = directories[1].path().join("1");
+        let hub = Hub::open(export::StreamOptions::default(), &path, 1, vec![]).unwrap();
+        let pause = without.new_phase(Phase::Paused).unwrap();
+        with.obey(&hub, &pause).unwrap();
+        assert_eq!(hub.status().phase, Phase::Paused);
+        // The next order of either is later than all that it has heard of.
+        hub.set_phase(Phase::SoftPaused).unwrap();
+        let softly = with.new_order(&hub, None).unwrap();
+        without.note(&softly).unwrap();
+        without.note(&pause).unwrap();
+        assert_eq!(without.in_force(), softly);
+        with.obey(&hub, &without.new_phase(Phase::Exporting).unwrap()).unwrap();
+        assert_eq!(hub.status().phase, Phase::Exporting);
     }
 }

@@ -4,16 +4,22 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use broker::{BackupError, BackupState, RuntimeBackup};
+use broker::{BackupError, BackupState, Node, RuntimeBackup};
+use broker_api::Broker as _;
 use gateway::management::{BackupStatus, HistoryBackupStatus, OperationError};
 use parking_lot::Mutex;
-use secondary::SqliteOptions;
+use search::{EXPORTER_ID, Reader as _};
+use secondary::{SqliteOptions, SqliteReader};
 
 use crate::command::restore::HISTORY_FILE;
 use crate::config::{Config, StorageKind};
 
+/// How long a copy waits for records that are being written.
+const CATCH_UP_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked whether they are there.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// Suffix of a copy that is being made.
 const PART: &str = ".part";
 /// The file that says why there is no copy.
@@ -78,7 +84,11 @@ impl HistoryBackups {
     }
 
     /// Begins one in the background; gives the names of its files.
-    pub(super) async fn take(self: Arc<Self>, id: u64) -> Result<Vec<String>, OperationError> {
+    pub(super) async fn take(
+        self: Arc<Self>,
+        id: u64,
+        broker: Arc<Node>,
+    ) -> Result<Vec<String>, OperationError> {
         let place = self.place(id)?;
         let source = self.source.clone().map_err(|reason| OperationError::Unavailable(reason.to_owned()))?;
         if !source.path.exists() {
@@ -108,6 +118,7 @@ impl HistoryBackups {
             }
         }
         tokio::spawn(async move {
+            catch_up(&broker, &source).await;
             let copied = blocking(move || {
                 let target = place.join(HISTORY_FILE);
                 source.copy(&target).map(drop).or_else(|error| {
@@ -153,6 +164,22 @@ impl HistoryBackups {
             Ok(true) => Ok(()),
             Ok(false) => Err(OperationError::NotFound(format!("there is no backup {id} of the history"))),
             Err(error) => Err(failed_at(&place, &error)),
+        }
+    }
+}
+
+/// Waits until the store has everything that was recorded before, or the time for that is over: the copy is then of
+/// what it has.
+async fn catch_up(broker: &Node, source: &SqliteOptions) {
+    let recorded = broker.hasten_exports(EXPORTER_ID);
+    let reader = SqliteReader::new(source.clone());
+    let deadline = Instant::now() + CATCH_UP_MAX;
+    for (partition, wanted) in recorded.positions.iter() {
+        while reader.position(partition).await.is_ok_and(|position| position < wanted)
+            && Instant::now() < deadline
+        {
+            broker.hasten_exports(EXPORTER_ID);
+            tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }
 }

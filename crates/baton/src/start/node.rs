@@ -214,7 +214,7 @@ impl Operations for Node {
             stream_processor_phases: self.broker.paused_brokers().map(|brokers| {
                 brokers.into_iter().map(|(broker, paused)| (broker, phase_of(paused))).collect()
             }),
-            exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
+            exporter_phase: self.broker.exporting_phase().map_or("CLOSED", Phase::as_str),
             exported_position: exporting
                 .map_or(0, |status| status.acknowledged_position)
                 .min(partition.position),
@@ -388,7 +388,7 @@ impl Operations for Node {
     }
 
     fn take_history_backup(&self, id: u64) -> BoxFuture<'_, Result<Vec<String>, OperationError>> {
-        Arc::clone(&self.history_backups).take(id).boxed()
+        Arc::clone(&self.history_backups).take(id, Arc::clone(&self.broker)).boxed()
     }
 
     fn history_backups(&self) -> BoxFuture<'_, Result<Vec<HistoryBackupStatus>, OperationError>> {

@@ -16,6 +16,9 @@ pub struct Operation {
     query: Vec<String>,
 }
 
+/// The batch operation whose filter is about jobs.
+const JOBS: &str = "updateJobsBatchOperation";
+
 /// Values of names and keys, by the name of the field.
 pub type Values = BTreeMap<&'static str, String>;
 
@@ -177,6 +180,7 @@ impl Operation {
 
     fn body_of_operators(&self) -> Value {
         match &*self.id {
+            JOBS => json!({"filter": {"state": "CREATED"}, "changeset": {"retries": 2}}),
             "takeRuntimeBackup" | "takeHistoryBackup" => json!({"backupId": 1}),
             "takeRuntimeBackupAsClusterAdmin" | "takeHistoryBackupAsClusterAdmin" => json!({"backupId": 2}),
             "restore" | "restoreAsClusterAdmin" => json!({"backupIds": [1]}),
@@ -238,7 +242,7 @@ impl Operation {
             "getProcessDefinitionInstanceVersionStatistics" => {
                 json!({"filter": {"processDefinitionId": "order"}})
             }
-            id if id.ends_with("BatchOperation") && body.get("filter").is_some() => match id {
+            id if id.ends_with("BatchOperation") && id != JOBS && body.get("filter").is_some() => match id {
                 "modifyProcessInstancesBatchOperation" => json!({
                     "filter": {"state": "ACTIVE"},
                     "moveInstructions": [{"sourceElementId": "work", "targetElementId": "review"}],

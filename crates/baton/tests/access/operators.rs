@@ -7,6 +7,7 @@ use protocol::{PermissionType as P, ResourceType as R};
 use crate::permissions::{Row, row};
 use crate::server::with_users;
 
+const BATCHES: &[(R, P)] = &[(R::Batch, P::Create)];
 const MODE_CHANGERS: &[(R, P)] = &[(R::System, P::Update), (R::Backup, P::Restore)];
 
 /// Settings of a server that operators have something to do with.
@@ -23,6 +24,11 @@ pub fn settings(users: &Path, backups: &Path) -> Vec<String> {
 /// Permissions that come before all others.
 pub fn rows() -> Vec<Row> {
     vec![
+        row(
+            R::ProcessDefinition,
+            P::SuspendProcessInstance,
+            &["suspendProcessInstance", "resumeProcessInstance"],
+        ),
         row(
             R::Backup,
             P::Create,
@@ -83,6 +89,18 @@ pub fn rows() -> Vec<Row> {
 /// Permissions that come after all others, when backups are taken and not needed any more.
 pub fn later_rows() -> Vec<Row> {
     vec![
+        Row {
+            instead: BATCHES,
+            ..row(
+                R::Batch,
+                P::CreateBatchOperationSuspendProcessInstance,
+                &["resumeProcessInstancesBatchOperation", "suspendProcessInstancesBatchOperation"],
+            )
+        },
+        Row {
+            instead: BATCHES,
+            ..row(R::Batch, P::CreateBatchOperationUpdateJob, &["updateJobsBatchOperation"])
+        },
         row(
             R::Backup,
             P::Delete,

@@ -494,7 +494,6 @@ async fn each_permission_is_needed_and_enough() {
     let task = world.other_task().await;
     world.values.insert("otherUserTaskKey", task);
     world.deploy_more().await;
-
     // Ann may do one thing, eve all the others.
     let nothing = |id: &str| World::grant("ann", R::Component, id, &[P::Access]);
     let (one, another) = (world.allow(nothing("nothing")).await, world.allow(nothing("neither")).await);
