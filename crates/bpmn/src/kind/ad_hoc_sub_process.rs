@@ -155,7 +155,7 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
     }
 }
 
-/// Metadata of the elements, for the job worker that decides which of them to activate, with the members that are given.
+/// Metadata of the elements, for the job worker that decides which of them to activate: the members that are given.
 fn elements_json(
     document: &Document<'_>,
     outline: &Outline<'_>,

@@ -1,9 +1,9 @@
 //! Suspension: a process instance stands still until it is resumed.
 //!
-//! What would move it waits: steps are set aside as those of a banned instance, due timers and queued jobs are held when
-//! their turn comes, messages pass it by, signals are lost. The suspension itself thus costs the same for an instance
-//! of any size; the resumption goes through its element instances, a slice at a time. Called instances are instances of
-//! their own and go on.
+//! Its steps are set aside as those of a banned instance, due timers and queued jobs are held when their turn comes,
+//! messages pass it by, signals are lost. The suspension itself thus costs the same for an instance of any size; the
+//! resumption goes through its element instances, a slice at a time. Called instances are instances of their own and
+//! go on.
 
 use protocol::{Intent, Key, Rejection, Response};
 
@@ -50,7 +50,7 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Puts back what was held of a scope and of its children after one of them.
+    /// Puts back events and jobs that were held, of a scope and of its children after one of them.
     pub(super) fn revive(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
         if after == 0 {
             self.revive_events(scope_key)?;

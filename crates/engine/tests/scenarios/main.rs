@@ -81,6 +81,7 @@ mod random_hostile;
 mod random_migration;
 mod random_modification;
 mod random_process;
+mod random_suspension;
 mod rejections;
 mod resources;
 mod set_aside;

@@ -26,7 +26,6 @@ fn jobs_of_a_higher_priority_are_handed_out_first() {
            activate t max=9 fetch=n
            fail a@3 retries=1
            update a@3 priority=0
-           update a@3
            activate t max=9 fetch=n
            create p {"p":2147483648}
            create p"#,
@@ -65,8 +64,6 @@ fn jobs_of_a_higher_priority_are_handed_out_first() {
               job #3.a failed retries 1
             > update a@3 priority=0
               job #3.a priority updated
-            > update a@3
-              = rejected INVALID_ARGUMENT: Expected to update job with key '<key>', but neither retries nor timeout nor priority are given
             > activate t max=9 fetch=n
               job #3.a activated
               < job #3.a retries 1 deadline 600000 variables {"n":3}

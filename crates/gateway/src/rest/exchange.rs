@@ -193,24 +193,20 @@ impl Gateway {
         }
         let usual;
         let (mut content, mut form) = (&body, Form::default());
-        let mut fields = match expected.media {
-            Media::Json => Fields::new(expected.schema),
-            Media::Multipart => Fields::none(),
-        };
+        let mut fields = Fields::of(expected);
         if !body.is_empty() {
             check_content_type(&head.headers, expected.media)?;
-            match expected.media {
-                Media::Multipart => {
-                    form = multipart::parse(&head.headers, body.clone(), expected.schema).await?;
+        }
+        match expected.media {
+            _ if body.is_empty() => {}
+            Media::Multipart => form = multipart::parse(&head.headers, body.clone(), expected.schema).await?,
+            Media::Json => match read_fields(expected.schema, &body) {
+                Ok(read) => fields = read,
+                Err(refused) => {
+                    usual = usual_form(expected.schema, &body).ok_or(refused)?;
+                    (content, fields) = (&usual, read_fields(expected.schema, &usual)?);
                 }
-                Media::Json => match read_fields(expected.schema, &body) {
-                    Ok(read) => fields = read,
-                    Err(refused) => {
-                        usual = usual_form(expected.schema, &body).ok_or(refused)?;
-                        (content, fields) = (&usual, read_fields(expected.schema, &usual)?);
-                    }
-                },
-            }
+            },
         }
         let mut call = Call::new(self, principal, operation, &parameters, content);
         (call.query, call.fields, call.form) = (query, fields, form);

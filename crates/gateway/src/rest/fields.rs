@@ -7,7 +7,7 @@ use protocol::{Document, DocumentError, Key, Name};
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
 
-use super::contract::{Kind, Schema};
+use super::contract::{Body, Kind, Media, Schema};
 use super::problem::Failure;
 
 /// A property of the root, with its value as it stands in the body.
@@ -26,6 +26,14 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(crate) fn new(schema: &'static Schema) -> Self {
         Self { schema: Some(schema), list: SmallVec::new() }
+    }
+
+    /// None yet of a body that the contract expects so.
+    pub(crate) fn of(body: &Body) -> Self {
+        match body.media {
+            Media::Json => Self::new(body.schema),
+            Media::Multipart => Self::none(),
+        }
     }
 
     /// Those of a request that has no JSON.

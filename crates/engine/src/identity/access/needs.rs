@@ -51,15 +51,11 @@ impl CommandContext<'_> {
             Command::CreateInstance(create) => {
                 self.demands_of_creation(&create.definition, &create.tenant_id, caller)
             }
-            Command::CancelInstance { process_instance_key: key, .. } => {
-                Ok(self.of_instance(*key, P::CancelProcessInstance)?)
-            }
-            Command::SuspendInstance { process_instance_key: key, .. }
-            | Command::ResumeInstance { process_instance_key: key, .. } => {
-                Ok(self.of_instance(*key, P::SuspendProcessInstance)?)
-            }
-            Command::AssignBusinessId { process_instance_key: key, .. } => {
-                Ok(self.of_instance(*key, P::UpdateProcessInstance)?)
+            Command::CancelInstance { process_instance_key: key, .. }
+            | Command::SuspendInstance { process_instance_key: key, .. }
+            | Command::ResumeInstance { process_instance_key: key, .. }
+            | Command::AssignBusinessId { process_instance_key: key, .. } => {
+                Ok(self.of_instance(*key, permission_of(command.asked()))?)
             }
             Command::CompleteJob(complete) => Ok(self.demands_of_job(complete.job_key)?),
             Command::FailJob(fail) => Ok(self.demands_of_job(fail.job_key)?),
@@ -90,13 +86,7 @@ impl CommandContext<'_> {
             Command::ModifyInstance(modify) => {
                 Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
             }
-            Command::CreateBatchOperation(create) => {
-                let mut required = demands_of_batch(create.action.kind());
-                if let BatchAction::Migrate(plan) = &create.action {
-                    required.permissions.extend(self.needs_of_target(plan, caller)?);
-                }
-                Ok(Some(required))
-            }
+            Command::CreateBatchOperation(create) => self.demands_of_action(&create.action, caller),
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
             Command::ResolveInstanceIncidents { process_instance_key } => {
                 let instance = self.tables.instances.get(process_instance_key)?;
@@ -112,6 +102,19 @@ impl CommandContext<'_> {
             Command::ClusterVariable(variable) => Ok(Some(demands_of_cluster_variable(variable))),
             Command::Identity(command) => Ok(demands_of_identity(command)),
         }
+    }
+
+    /// The creation of a batch operation; a migration needs the target, too.
+    fn demands_of_action(
+        &mut self,
+        action: &BatchAction,
+        caller: &Caller,
+    ) -> Result<Option<RequiredPermissions>, Failure> {
+        let mut required = demands_of_batch(action.kind());
+        if let BatchAction::Migrate(plan) = action {
+            required.permissions.extend(self.needs_of_target(plan, caller)?);
+        }
+        Ok(Some(required))
     }
 
     /// A permission for the process of an instance.
@@ -401,6 +404,15 @@ impl CommandContext<'_> {
             is_new: false,
             permissions: vec![needs],
         }))
+    }
+}
+
+/// The permission that a change of an instance as a whole takes.
+fn permission_of(command: &Command) -> P {
+    match command {
+        Command::CancelInstance { .. } => P::CancelProcessInstance,
+        Command::SuspendInstance { .. } | Command::ResumeInstance { .. } => P::SuspendProcessInstance,
+        _ => P::UpdateProcessInstance,
     }
 }
 

@@ -31,7 +31,7 @@ fn instances_are_suspended_and_resumed() {
         let resumed = succeed(Operation::ResumeProcessInstance, &format!("{path}/resumption"), body);
         assert_eq!(resumed, (String::new(), resume(expected)));
     }
-    bad("POST", &format!("{path}/suspension"), r#"{"x":1}"#, "x: is not a known property");
+    bad("POST", &format!("{path}/suspension"), r#"{"x":1}"#, "x: unknown property");
 }
 
 #[test]
