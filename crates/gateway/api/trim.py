@@ -61,6 +61,16 @@ ANY_VALUES = [
     ("UpdateClusterVariableRequest", "value"),
 ]
 
+# Names of members in the clients of the released 8.10, which were renamed after the published file: (schema, member of
+# the file, other name).
+RENAMED = [
+    ("ActivatedJobResult", "leaseToken", "jobLeaseToken"),
+    ("JobCompletionRequest", "leaseToken", "jobLeaseToken"),
+    ("JobErrorRequest", "leaseToken", "jobLeaseToken"),
+    ("JobFailRequest", "leaseToken", "jobLeaseToken"),
+    ("JobUpdateRequest", "leaseToken", "jobLeaseToken"),
+]
+
 
 def trimmed_file(path):
     """The operations and all schemas of a published file."""
@@ -223,6 +233,9 @@ def served(older, newer, release):
         for step in properties:
             target, source = target["properties"][step], source["properties"][step]
         take_members(target, source, members)
+    for schema, member, other in RENAMED:
+        properties = schemas[schema]["properties"]
+        properties[other] = properties[member]
     return operations, schemas
 
 

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use documents::Staged;
 use parking_lot::Mutex;
 use protocol::{
-    BusinessIdClaim, Caller, Command, Document, FileView, Idempotency, Key, Query, QueryReply, SourceOf,
+    BusinessIdClaim, Caller, Command, Document, FileView, Idempotency, Key, Name, Query, QueryReply, SourceOf,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -237,6 +237,11 @@ impl<'a> Call<'a> {
         let business_id = self.fields.name("businessId")?;
         // The broker says whether it must be unique.
         Some(BusinessIdClaim { business_id, is_unique: false })
+    }
+
+    /// The lease of the body, by the name of clients of 8.10 or by that of its published contract.
+    pub(super) fn lease(&self) -> Option<Name> {
+        self.fields.name("jobLeaseToken").or_else(|| self.fields.name("leaseToken"))
     }
 
     /// Submits a command that answers with nothing but its success.

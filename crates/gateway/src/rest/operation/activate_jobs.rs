@@ -110,8 +110,10 @@ fn write_job(job: &ActivatedJob, out: &mut Vec<u8>) {
     write_optional_text(job.business_id.as_deref(), out);
     member("priority", out);
     write_integer(job.priority, out);
-    member("leaseToken", out);
-    write_optional_text(job.lease.as_deref(), out);
+    for name in ["leaseToken", "jobLeaseToken"] {
+        member(name, out);
+        write_optional_text(job.lease.as_deref(), out);
+    }
     member("physicalTenantId", out);
     write_text(PHYSICAL_TENANT, out);
     out.push(b'}');

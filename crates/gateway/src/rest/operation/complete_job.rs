@@ -55,7 +55,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         job_key: call.key()?,
         variables: call.document("variables")?,
         result: result.map(Box::new),
-        lease: call.fields.name("leaseToken"),
+        lease: call.lease(),
         business_id: call.business_id_claim(),
     };
     call.submit_for_nothing("COMPLETE", Command::CompleteJob(command)).await

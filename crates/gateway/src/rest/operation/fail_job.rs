@@ -13,7 +13,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         retry_backoff_ms: call.fields.integer("retryBackOff").unwrap_or_default(),
         error_message: call.fields.name_or_empty("errorMessage"),
         variables: call.document("variables")?,
-        lease: call.fields.name("leaseToken"),
+        lease: call.lease(),
     };
     call.submit_for_nothing("FAIL", Command::FailJob(command)).await
 }

@@ -12,7 +12,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         error_code: call.fields.name_or_empty("errorCode"),
         error_message: call.fields.name_or_empty("errorMessage"),
         variables: call.document("variables")?,
-        lease: call.fields.name("leaseToken"),
+        lease: call.lease(),
     };
     call.submit_for_nothing("THROW_ERROR", Command::ThrowError(command)).await
 }

@@ -22,7 +22,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         timeout_ms,
         operation_reference: call.fields.operation_reference(),
         priority,
-        lease: call.fields.name("leaseToken"),
+        lease: call.lease(),
     };
     call.submit_for_nothing("UPDATE", Command::UpdateJob(command)).await
 }

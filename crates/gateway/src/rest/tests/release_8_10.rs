@@ -44,7 +44,7 @@ fn a_business_id_is_assigned() {
 
 #[test]
 fn answers_of_workers_name_their_lease() {
-    let body = r#"{"leaseToken":"a-1","businessId":"o-1"}"#;
+    let body = r#"{"jobLeaseToken":"a-1","businessId":"o-1"}"#;
     let (_, command) = succeed(Operation::CompleteJob, "/v2/jobs/21/completion", body);
     let expected = CompleteJob {
         lease: Some(Name::from("a-1")),
