@@ -657,8 +657,8 @@ sections! {
     "secrets" secrets: SecretsSection {
         /// Directory with a file for each secret, which is called as the secret is. Files are read with each request.
         directory: Option<PathBuf> = None;
-        /// Beginning of the names of environment variables that are secrets, called as the rest. Empty: none are.
-        environment_prefix: Text = Text(String::new());
+        /// Beginning of the names of environment variables that are secrets, called as the rest. Without it, none are.
+        environment_prefix: Option<Text> = None;
     }
 
     /// The clock that timers run by.

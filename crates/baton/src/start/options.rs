@@ -80,7 +80,7 @@ fn secrets(config: &Config) -> gateway::Secrets {
     };
     gateway::Secrets::new(
         section.directory.clone(),
-        &section.environment_prefix.0,
+        section.environment_prefix.as_ref().map_or("", |prefix| prefix.0.as_str()),
         std::env::vars_os().filter_map(is_text),
     )
 }
