@@ -15,7 +15,7 @@ before(() => {
     config: {
       CAMUNDA_REST_ADDRESS: restAddress(),
       CAMUNDA_AUTH_STRATEGY: 'NONE',
-      CAMUNDA_SDK_VALIDATION: 'req:none,res:fanatical',
+      CAMUNDA_SDK_VALIDATION: 'req:none,res:strict',
       CAMUNDA_SDK_LOG_LEVEL: 'silent',
     },
   });

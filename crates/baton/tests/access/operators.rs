@@ -15,7 +15,7 @@ pub fn settings(users: &Path, backups: &Path) -> Vec<String> {
     let more = [
         "security.authorizations=true",
         "clock.controlled=true",
-        "secrets.environment_prefix=CARGO_MANIFEST_",
+        "secrets.environment_prefix=SECRET_OF_TESTS_",
         &format!("backup.directory={}", backups.display()),
     ];
     with_users(users, &more)

@@ -118,6 +118,7 @@ impl Server {
         let free = "127.0.0.1:0";
         let log = std::fs::File::create(directory.path().join("log")).unwrap();
         command
+            .env("SECRET_OF_TESTS_DIR", "hidden")
             .arg("start")
             .arg("--data-dir")
             .arg(directory.path().join("data"))
