@@ -102,7 +102,7 @@ impl CommandContext<'_> {
         job.state = JobState::Activated;
         job.worker = wanted.worker.clone();
         job.due_ms = self.now_ms().saturating_add(wanted.timeout_ms);
-        job.lease = wanted.with_lease.then(|| self.new_lease(key));
+        job.lease = self.new_lease(key, wanted);
         self.tables.job_due.insert((job.due_ms, key), ());
         self.counters.count_job(JobAction::Activated);
         self.effects.latencies.job_activation_ms.push(self.now_ms() - job.created_ms);

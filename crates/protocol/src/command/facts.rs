@@ -1,7 +1,7 @@
 //! Facts about a command that do not depend on what it does.
 
-use super::Command;
-use crate::{FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, SUSPENSION_VERSION};
+use super::{Command, CompleteJob, FailJob, ThrowError, UpdateJob};
+use crate::{FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, PRIORITY_VERSION, SUSPENSION_VERSION};
 
 impl Command {
     /// The client's operation reference: a number that the records of the command repeat.
@@ -28,6 +28,16 @@ impl Command {
         let needs = match self.asked() {
             Self::SuspendInstance { .. } | Self::ResumeInstance { .. } | Self::AssignBusinessId { .. } => {
                 SUSPENSION_VERSION
+            }
+            Self::CompleteJob(CompleteJob { lease, business_id, .. })
+                if lease.is_some() || business_id.is_some() =>
+            {
+                PRIORITY_VERSION
+            }
+            Self::FailJob(FailJob { lease: Some(_), .. })
+            | Self::ThrowError(ThrowError { lease: Some(_), .. })
+            | Self::UpdateJob(UpdateJob { lease: Some(_), .. } | UpdateJob { priority: Some(_), .. }) => {
+                PRIORITY_VERSION
             }
             Self::CreateBatchOperation(create) => create.action.since_version(),
             Self::Identity(command) => command.since_version(),
@@ -63,5 +73,32 @@ impl Command {
             Self::SetVariables(command) => Some(&mut command.request_id),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Document, Name};
+
+    #[test]
+    fn members_that_earlier_versions_would_pass_over_need_their_version() {
+        let plain = CompleteJob::of(1, Document::empty());
+        assert_eq!(Command::CompleteJob(plain.clone()).since_version(), FIRST_ACTIVE_VERSION);
+        let leased = CompleteJob { lease: Some(Name::from("a")), ..plain };
+        assert_eq!(Command::CompleteJob(leased).since_version(), PRIORITY_VERSION);
+        let update = |priority| {
+            let (retries, timeout_ms, operation_reference, lease) = (Some(1), None, None, None);
+            Command::UpdateJob(UpdateJob {
+                job_key: 1,
+                retries,
+                timeout_ms,
+                operation_reference,
+                priority,
+                lease,
+            })
+        };
+        assert_eq!(update(None).since_version(), FIRST_ACTIVE_VERSION);
+        assert_eq!(update(Some(0)).since_version(), PRIORITY_VERSION);
     }
 }
