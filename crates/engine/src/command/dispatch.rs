@@ -78,8 +78,7 @@ impl CommandContext<'_> {
             | Step::BeginAdHocInner { .. }
             | Step::CreateAdHocJob { .. }
             | Step::TerminateOlder { .. }
-            | Step::ForgetLoop { .. }
-            | Step::Revive { .. } => self.run_process_step(step),
+            | Step::ForgetLoop { .. } => self.run_process_step(step),
             Step::Compensate { .. }
             | Step::RunHandler { .. }
             | Step::DropCompensations { .. }
@@ -111,6 +110,7 @@ impl CommandContext<'_> {
             Step::ForgetBatches => self.forget_batches(),
             Step::ForgetIdentity(forgotten) => self.forget_identity(forgotten),
             Step::AnnounceJobs { scope_key, after } => self.announce_jobs(scope_key, after),
+            Step::Revive { scope_key, after } => self.revive(scope_key, after),
             Step::WithOrigin { step, .. } => self.dispatch(*step),
         }
     }

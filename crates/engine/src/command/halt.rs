@@ -1,11 +1,16 @@
 //! Steps of process instances that do not go on: banned ones, until they are released, and suspended ones, until they
 //! are resumed.
 
+use std::sync::Arc;
+
 use protocol::{Key, Rejection, Response};
+use state::StateError;
 
 use crate::core::context::CommandContext;
+use crate::core::due;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
+use crate::entity::{Job, JobState};
 
 impl CommandContext<'_> {
     /// Lets the commands of a banned instance run again.
@@ -57,6 +62,81 @@ impl CommandContext<'_> {
         {
             self.tables.banned_steps.delete(&at);
             self.steps.push_back((*step).clone());
+        }
+        Ok(())
+    }
+
+    /// Tells subscribers of jobs inside a scope that were passed over, a slice at a time.
+    pub(super) fn announce_jobs(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+        let step = |scope_key, after| Step::AnnounceJobs { scope_key, after };
+        self.walk(scope_key, after, step, |work, key| {
+            if let Some((_, job)) = work.job_in_state(key, JobState::Activatable)? {
+                work.effects.queued_types.push(job.job_type.clone());
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts back jobs and events that were held inside a scope, a slice at a time.
+    pub(super) fn revive(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+        let step = |scope_key, after| Step::Revive { scope_key, after };
+        self.walk(scope_key, after, step, |work, key| {
+            if let Some((job_key, job)) = work.job_in_state(key, JobState::Held)? {
+                let mut job = (*job).clone();
+                work.enqueue(job_key, &mut job);
+                work.tables.jobs.put(job_key, job);
+            }
+            work.revive_events(key)
+        })
+    }
+
+    /// Goes through a scope and the element instances inside it after one of them. Scopes among these are left to steps
+    /// of their own.
+    fn walk(
+        &mut self,
+        scope_key: Key,
+        after: Key,
+        step: impl Fn(Key, Key) -> Step,
+        visit: impl Fn(&mut Self, Key) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if after == 0 {
+            visit(self, scope_key)?;
+        }
+        let limit = self.options.max_children_per_step;
+        let (children, last) = self.tables.children_between(scope_key, after, Key::MAX, limit)?;
+        for key in children {
+            let row = self.tables.element_instances.get(&key)?;
+            match row.map(|row| row.active_children) {
+                None => {}
+                Some(0) => visit(self, key)?,
+                Some(_) => self.steps.push_back(step(key, 0)),
+            }
+        }
+        if let Some(last) = last {
+            self.steps.push_back(step(scope_key, last));
+        }
+        Ok(())
+    }
+
+    /// The job of an element instance, if it is in a state.
+    fn job_in_state(&self, element_key: Key, state: JobState) -> Result<Option<(Key, Arc<Job>)>, StateError> {
+        let row = self.tables.element_instances.get(&element_key)?;
+        let Some(job_key) = row.and_then(|row| row.job_key) else { return Ok(None) };
+        let job = self.tables.jobs.get(&job_key)?.filter(|job| job.state == state);
+        Ok(job.map(|job| (job_key, job)))
+    }
+
+    /// Has the timers of an element instance trigger again, and messages that were kept meanwhile reach it.
+    fn revive_events(&mut self, owner: Key) -> Result<(), Failure> {
+        let owned = (owner, 0)..(owner + 1, 0);
+        for (_, timer_key) in self.tables.timer_by_owner.keys(owned.clone(), usize::MAX)? {
+            due::release_timer(self.tables, timer_key)?;
+        }
+        if self.tables.messages.is_empty()? {
+            return Ok(());
+        }
+        for (_, subscription_key) in self.tables.subscription_by_owner.keys(owned, usize::MAX)? {
+            self.steps.push_back(Step::MatchBuffered { subscription_key });
         }
         Ok(())
     }

@@ -7,7 +7,6 @@ use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
-use crate::core::step::Step;
 use crate::entity::JobState;
 
 impl CommandContext<'_> {
@@ -56,28 +55,5 @@ impl CommandContext<'_> {
         self.tables.exporters.delete(&exporter.0);
         self.unpark_all(exporter)?;
         Ok(Response::Done)
-    }
-
-    /// Tells whoever waits for jobs of those inside a scope that were passed over, a slice at a time.
-    pub(super) fn announce_jobs(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
-        let limit = self.options.max_children_per_step;
-        let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
-        let last = children.last().map(|(_, child)| *child).filter(|_| children.len() == limit);
-        for (_, key) in children {
-            let Some(row) = self.tables.element_instances.get(&key)? else { continue };
-            if let Some(job_key) = row.job_key
-                && let Some(job) = self.tables.jobs.get(&job_key)?
-                && job.state == JobState::Activatable
-            {
-                self.effects.queued_types.push(job.job_type.clone());
-            }
-            if row.active_children > 0 {
-                self.steps.push_back(Step::AnnounceJobs { scope_key: key, after: 0 });
-            }
-        }
-        if let Some(after) = last {
-            self.steps.push_back(Step::AnnounceJobs { scope_key, after });
-        }
-        Ok(())
     }
 }

@@ -223,6 +223,20 @@ impl Tables {
         self.banned.contains(&process_instance_key)
     }
 
+    /// Some children of a scope after one of them and up to another, and the last of them if there may be more.
+    pub(crate) fn children_between(
+        &self,
+        scope_key: Key,
+        after: Key,
+        until: Key,
+        limit: usize,
+    ) -> Result<(Vec<Key>, Option<Key>), StateError> {
+        let found = self.children.keys((scope_key, after + 1)..=(scope_key, until), limit)?;
+        let children: Vec<Key> = found.into_iter().map(|(_, child)| child).collect();
+        let last = children.last().copied().filter(|_| children.len() == limit);
+        Ok((children, last))
+    }
+
     /// Whether the commands of a process instance wait until it is resumed.
     pub(crate) fn is_suspended(&self, process_instance_key: Key) -> Result<bool, StateError> {
         self.suspended.contains(&process_instance_key)

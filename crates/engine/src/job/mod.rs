@@ -99,7 +99,7 @@ impl CommandContext<'_> {
         more_headers: Option<Name>,
     ) -> Result<(), Failure> {
         let key = self.next_key();
-        let job = Job {
+        let mut job = Job {
             job_type,
             element_instance_key: at.key,
             process_instance_key: at.process_instance_key,
@@ -115,9 +115,10 @@ impl CommandContext<'_> {
             listener_event_type,
             more_headers,
             retry_backoff_ms: 0,
-            ranked: Some(priority).filter(|priority| *priority != 0),
+            ranked: None,
             lease: None,
         };
+        job.set_priority(priority);
         self.counters.count_job(JobAction::Created);
         self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1)?;
         self.tables.element_instances.update(&at.key, |row| row.job_key = Some(key))?;

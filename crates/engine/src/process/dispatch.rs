@@ -60,7 +60,6 @@ impl CommandContext<'_> {
             },
             Step::EraseBanned { root_key, after } => self.erase_banned(root_key, after),
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
-            Step::Revive { scope_key, after } => self.revive(scope_key, after),
             Step::CheckComplex { key } => self.check_complex(key),
             Step::Terminate { key } => self.terminate(key),
             Step::Withdraw { key } => self.withdraw(key),

@@ -8,10 +8,8 @@
 use protocol::{Intent, Key, Rejection, Response};
 
 use crate::core::context::CommandContext;
-use crate::core::due;
 use crate::core::failure::Failure;
-use crate::core::step::Step;
-use crate::entity::{JobState, Phase};
+use crate::entity::Phase;
 
 impl CommandContext<'_> {
     pub(super) fn suspend_instance(&mut self, key: Key) -> Result<Response, Failure> {
@@ -48,56 +46,6 @@ impl CommandContext<'_> {
         self.record_element(&at, Intent::Resumed);
         self.lift_suspension(key)?;
         Ok(Response::Done)
-    }
-
-    /// Puts back events and jobs that were held, of a scope and of its children after one of them.
-    pub(super) fn revive(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
-        if after == 0 {
-            self.revive_events(scope_key)?;
-        }
-        let limit = self.options.max_children_per_step;
-        let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
-        let last = children.last().map(|(_, child)| *child).filter(|_| children.len() == limit);
-        for (_, key) in children {
-            let Some(row) = self.tables.element_instances.get(&key)? else { continue };
-            if let Some(job_key) = row.job_key {
-                self.revive_job(job_key)?;
-            }
-            if row.active_children > 0 {
-                self.steps.push_back(Step::Revive { scope_key: key, after: 0 });
-            } else if row.subscribed {
-                self.revive_events(key)?;
-            }
-        }
-        if let Some(after) = last {
-            self.steps.push_back(Step::Revive { scope_key, after });
-        }
-        Ok(())
-    }
-
-    fn revive_job(&mut self, key: Key) -> Result<(), Failure> {
-        let Some(job) = self.tables.jobs.get(&key)?.filter(|job| job.state == JobState::Held) else {
-            return Ok(());
-        };
-        let mut job = (*job).clone();
-        self.enqueue(key, &mut job);
-        self.tables.jobs.put(key, job);
-        Ok(())
-    }
-
-    /// Has the timers of an element instance trigger again, and messages that were kept meanwhile reach it.
-    fn revive_events(&mut self, owner: Key) -> Result<(), Failure> {
-        let owned = (owner, 0)..(owner + 1, 0);
-        for (_, timer_key) in self.tables.timer_by_owner.keys(owned.clone(), usize::MAX)? {
-            due::release_timer(self.tables, timer_key)?;
-        }
-        if self.tables.messages.is_empty()? {
-            return Ok(());
-        }
-        for (_, subscription_key) in self.tables.subscription_by_owner.keys(owned, usize::MAX)? {
-            self.steps.push_back(Step::MatchBuffered { subscription_key });
-        }
-        Ok(())
     }
 }
 

@@ -87,9 +87,7 @@ impl CommandContext<'_> {
     /// Terminates some children of a scope. Gives the last one if there may be more.
     fn terminate_slice(&mut self, scope_key: Key, after: Key, until: Key) -> Result<Option<Key>, Failure> {
         let limit = self.options.max_children_per_step;
-        let children = self.tables.children.keys((scope_key, after + 1)..=(scope_key, until), limit)?;
-        let last = children.last().map(|(_, child)| *child);
-        let more = children.len() == limit;
+        let (children, last) = self.tables.children_between(scope_key, after, until, limit)?;
         let scope = self.tables.element_instances.get(&scope_key)?;
         let withdrawn = scope.as_ref().is_some_and(|row| row.withdrawn);
         if let Some(row) = scope
@@ -97,13 +95,13 @@ impl CommandContext<'_> {
         {
             self.record_batch(scope_key, row.process_instance_key, Intent::Terminated, after)?;
         }
-        for (_, key) in children {
+        for key in children {
             if withdrawn {
                 self.tables.element_instances.update(&key, |row| row.withdrawn = true)?;
             }
             self.steps.push_back(Step::Terminate { key });
         }
-        Ok(last.filter(|_| more))
+        Ok(last)
     }
 
     /// Terminates everything in a scope that goes on itself; it completes when all of it has ended.

@@ -83,6 +83,36 @@ fn jobs_are_neither_handed_out_nor_answered() {
 }
 
 #[test]
+fn a_listener_of_the_process_is_handed_out_afterwards() {
+    check(
+        "process p listen:start=a
+         start s
+         end e
+         s -> e",
+        "show jobs
+         create p
+         halt #1
+         activate a
+         release #1
+         activate a",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              job p created type a retries 3 execution listener start
+              = created p v1
+            > halt #1
+            > activate a
+              < no job
+            > release #1
+            > activate a
+              job p activated
+              < job p EXECUTION_LISTENER START retries 3 deadline 600000 variables {}
+            left: running_instances 1, instances 1, element_instances 1, jobs 1, job_due 1
+        "#]],
+    );
+}
+
+#[test]
 fn due_timers_trigger_once_when_it_is_resumed() {
     check(
         "process p
