@@ -52,7 +52,7 @@ pub(crate) fn incidents() -> Vec<CompletionCandidate> {
 
 /// Jobs that have not ended.
 fn open_jobs() -> Value {
-    json!({ "filter": { "state": { "$in": ["CREATED", "FAILED", "TIMED_OUT", "RETRIES_UPDATED"] } } })
+    json!({ "filter": { "endTime": { "$exists": false } } })
 }
 
 /// Keys of jobs.

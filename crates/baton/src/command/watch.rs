@@ -35,9 +35,9 @@ pub(crate) async fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
             }
         }
         let state = instance["state"].as_str().unwrap_or_default();
-        if state != "ACTIVE" {
+        if let Some(word) = ending(state) {
             let time = instance["endDate"].as_str().unwrap_or_default().to_owned();
-            let ended = Event { time, word: word(state), item: instance.clone() };
+            let ended = Event { time, word, item: instance.clone() };
             output::line_of_many(ended.line(arguments.to.json))?;
             return Ok(if state == "COMPLETED" { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
@@ -53,12 +53,12 @@ pub(crate) async fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
     }
 }
 
-/// How people say that an element or an instance is over.
-fn word(state: &str) -> &'static str {
+/// The word for the end of an instance; none while it goes on, or will after its suspension.
+fn ending(state: &str) -> Option<&'static str> {
     match state {
-        "COMPLETED" => "completed",
-        "TERMINATED" => "terminated",
-        _ => "left",
+        "COMPLETED" => Some("completed"),
+        "TERMINATED" => Some("terminated"),
+        _ => None,
     }
 }
 
@@ -168,6 +168,12 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suspended_instance_has_not_ended() {
+        let words = ["ACTIVE", "SUSPENDED", "COMPLETED", "TERMINATED"].map(ending);
+        assert_eq!(words, [None, None, Some("completed"), Some("terminated")]);
+    }
 
     #[test]
     fn each_part_is_told_once() {
