@@ -16,9 +16,9 @@ pub(crate) use self::change::{
 pub(crate) use self::operate::{Cancel, Export, Import, Resolve, Search, SearchFilter, Show, Watch};
 pub(crate) use self::process::{
     AssignArguments, BroadcastArguments, CompleteTaskArguments, CorrelateArguments, Decisions,
-    DecisionsAction, EvaluateArguments, Feel, GetArguments, MessageArguments, Messages, MessagesAction,
-    PublishArguments, SetArguments, Signals, SignalsAction, TaskListArguments, Tasks, TasksAction,
-    VariablesAction, VariablesCommand,
+    DecisionsAction, EvaluateArguments, EventContent, Feel, GetArguments, MessageArguments, Messages,
+    MessagesAction, PublishArguments, SetArguments, Signals, SignalsAction, TaskListArguments, Tasks,
+    TasksAction, VariablesAction, VariablesCommand,
 };
 pub(crate) use self::server::{
     Banned, Bench, BenchCommand, Completions, Config, Demo, DevCluster, Health, History, HistoryAction,
@@ -26,7 +26,7 @@ pub(crate) use self::server::{
     Start, Status,
 };
 pub(crate) use self::work::{
-    ActivateArguments, CompleteArguments, Deploy, FailArguments, Jobs, JobsAction, Retry, Run,
+    ActivateArguments, CompleteArguments, Deploy, FailArguments, JobKeys, Jobs, JobsAction, Retry, Run,
     ThrowArguments, Work,
 };
 use crate::connect::RestTarget;

@@ -52,6 +52,13 @@ pub(crate) struct MessageArguments {
     /// Correlation key. Default: none, for message start events.
     #[arg(long = "key", value_name = "TEXT", default_value = "")]
     pub(crate) correlation_key: String,
+    #[command(flatten)]
+    pub(crate) content: EventContent,
+}
+
+/// Content of a message or a signal, and its tenant.
+#[derive(Debug, Args)]
+pub(crate) struct EventContent {
     /// Variables: a JSON object, @FILE, or @- for the standard input.
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) variables: Option<String>,
@@ -77,12 +84,8 @@ pub(crate) struct BroadcastArguments {
     /// Name of the signal.
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Variables: a JSON object, @FILE, or @- for the standard input.
-    #[arg(long, value_name = "JSON|@FILE")]
-    pub(crate) variables: Option<String>,
-    /// Tenant of the processes.
-    #[arg(long, value_name = "ID")]
-    pub(crate) tenant: Option<String>,
+    #[command(flatten)]
+    pub(crate) content: EventContent,
     #[command(flatten)]
     pub(crate) to: RestCommand,
 }

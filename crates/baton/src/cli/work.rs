@@ -89,36 +89,49 @@ pub(crate) struct ActivateArguments {
     /// How long to wait for a job, such as 10s. Default: not at all.
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true, value_parser = bench::duration)]
     pub(crate) wait: Duration,
+    #[command(flatten)]
+    pub(crate) worker: WorkerArguments,
+    #[command(flatten)]
+    pub(crate) to: RestCommand,
+}
+
+/// Jobs that something is done with.
+#[derive(Debug, Args)]
+pub(crate) struct JobKeys {
+    /// Keys of jobs.
+    #[arg(required = true, value_name = "KEY", value_parser = number, add = ArgValueCandidates::new(complete::jobs))]
+    pub(crate) keys: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) to: RestCommand,
+}
+
+/// Name of a worker, and the jobs that it takes.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArguments {
     /// Name of the worker.
-    #[arg(long, value_name = "NAME", default_value = "baton")]
-    pub(crate) worker: String,
+    #[arg(id = "worker", long = "worker", value_name = "NAME", default_value = "baton")]
+    pub(crate) name: String,
     /// Variable to hand out. May be repeated. Default: all.
     #[arg(long = "fetch", value_name = "NAME")]
     pub(crate) fetch: Vec<String>,
     /// Tenant of the jobs. May be repeated.
     #[arg(long = "tenant", value_name = "ID")]
     pub(crate) tenants: Vec<String>,
-    #[command(flatten)]
-    pub(crate) to: RestCommand,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArguments {
-    /// Keys of jobs.
-    #[arg(required = true, value_name = "KEY", value_parser = number, add = ArgValueCandidates::new(complete::jobs))]
-    pub(crate) keys: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) jobs: JobKeys,
     /// Result: a JSON object, @FILE, or @- for the standard input.
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) variables: Option<String>,
-    #[command(flatten)]
-    pub(crate) to: RestCommand,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FailArguments {
-    /// Keys of jobs.
-    #[arg(required = true, value_name = "KEY", value_parser = number, add = ArgValueCandidates::new(complete::jobs))]
-    pub(crate) keys: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) jobs: JobKeys,
     /// Reason, for people.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) message: String,
@@ -131,8 +144,6 @@ pub(crate) struct FailArguments {
     /// Variables of the element: a JSON object, @FILE, or @-.
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) variables: Option<String>,
-    #[command(flatten)]
-    pub(crate) to: RestCommand,
 }
 
 #[derive(Debug, Args)]
@@ -140,29 +151,23 @@ pub(crate) struct ThrowArguments {
     /// Code of the error, which error events catch.
     #[arg(value_name = "CODE")]
     pub(crate) code: String,
-    /// Keys of jobs.
-    #[arg(required = true, value_name = "KEY", value_parser = number, add = ArgValueCandidates::new(complete::jobs))]
-    pub(crate) keys: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) jobs: JobKeys,
     /// Reason, for people.
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) message: String,
     /// Variables for the catching event: a JSON object, @FILE, or @-.
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) variables: Option<String>,
-    #[command(flatten)]
-    pub(crate) to: RestCommand,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
-    /// Keys of jobs.
-    #[arg(required = true, value_name = "KEY", value_parser = number, add = ArgValueCandidates::new(complete::jobs))]
-    pub(crate) keys: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) jobs: JobKeys,
     /// How many retries they get.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..))]
     pub(crate) retries: i32,
-    #[command(flatten)]
-    pub(crate) to: RestCommand,
 }
 
 #[derive(Debug, Args)]
@@ -200,15 +205,8 @@ pub(crate) struct Work {
     /// Pause of a failed job before its next try, such as 30s. Default: none.
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true, value_parser = bench::duration)]
     pub(crate) backoff: Duration,
-    /// Name of the worker.
-    #[arg(long, value_name = "NAME", default_value = "baton")]
-    pub(crate) worker: String,
-    /// Variable to hand out. May be repeated. Default: all.
-    #[arg(long = "fetch", value_name = "NAME")]
-    pub(crate) fetch: Vec<String>,
-    /// Tenant of the jobs. May be repeated.
-    #[arg(long = "tenant", value_name = "ID")]
-    pub(crate) tenants: Vec<String>,
+    #[command(flatten)]
+    pub(crate) worker: WorkerArguments,
     #[command(flatten)]
     pub(crate) target: Target,
     /// Print a JSON object on a line for each job.

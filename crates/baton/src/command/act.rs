@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::done::Done;
 use super::kind::Kind;
-use crate::cli::{Cancel, Resolve, Retry};
+use crate::cli::{Cancel, JobKeys, Resolve, Retry};
 use crate::failure::Failure;
 use crate::output;
 
@@ -16,15 +16,11 @@ const PAGE: u32 = 1000;
 
 pub(crate) async fn cancel(arguments: &Cancel) -> Result<ExitCode, Failure> {
     let client = arguments.to.connect()?;
-    let mut done = Done::new("canceled", arguments.to.json);
-    for &key in &arguments.keys {
+    let cancel = async |key| {
         let outcome = client.cancel_instance(key).await;
-        done.add(
-            key,
-            outcome.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error)),
-        );
-    }
-    done.finish()
+        outcome.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error))
+    };
+    Done::new("canceled", arguments.to.json).each(&arguments.keys, cancel).await
 }
 
 pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
@@ -36,20 +32,14 @@ pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
     if let (Some(instance), true) = (arguments.instance, keys.is_empty()) {
         output::note(format_args!("process instance {instance} has no active incident"));
     }
-    let mut done = Done::new("resolved", arguments.to.json);
-    for key in keys {
-        done.add(key, resolve_one(&client, key).await);
-    }
-    done.finish()
+    Done::new("resolved", arguments.to.json).each(&keys, async |key| resolve_one(&client, key).await).await
 }
 
 pub(crate) async fn retry(arguments: &Retry) -> Result<ExitCode, Failure> {
-    let client = arguments.to.connect()?;
-    let mut done = Done::new("retried", arguments.to.json);
-    for &key in &arguments.keys {
-        done.add(key, retry_one(&client, key, arguments.retries).await);
-    }
-    done.finish()
+    let JobKeys { keys, to } = &arguments.jobs;
+    let client = to.connect()?;
+    let retry = async |key| retry_one(&client, key, arguments.retries).await;
+    Done::new("retried", to.json).each(keys, retry).await
 }
 
 async fn resolve_one(client: &RestClient, key: i64) -> Result<(), Failure> {

@@ -75,16 +75,12 @@ async fn change(
     word: &'static str,
 ) -> Result<ExitCode, Failure> {
     let client = arguments.to.connect()?;
-    let mut done = Done::new(word, arguments.to.json);
-    for key in &arguments.keys {
+    let change = async |key| {
         let path = format!("/batch-operations/{key}/{noun}");
         let call = ApiCall::post(&path, "{}");
-        done.add(
-            key,
-            call::text(&client, &call, format_args!("{verb} batch operation {key}")).await.map(drop),
-        );
-    }
-    done.finish()
+        call::text(&client, &call, format_args!("{verb} batch operation {key}")).await.map(drop)
+    };
+    Done::new(word, arguments.to.json).each(&arguments.keys, change).await
 }
 
 /// A batch operation that is to be created.

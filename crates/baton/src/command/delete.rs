@@ -46,20 +46,18 @@ async fn delete_resource(client: &RestClient, key: &str, body: &str) -> Result<V
 
 async fn delete_instances(keys: &[i64], to: &RestCommand) -> Result<ExitCode, Failure> {
     let client = to.connect()?;
-    let mut done = Done::new("deleted", to.json);
-    for key in keys {
+    let delete = async |key| {
         let path = format!("/process-instances/{key}/deletion");
-        let outcome = client.call(&ApiCall::post(&path, "{}")).await.map(drop).map_err(|error| {
+        client.call(&ApiCall::post(&path, "{}")).await.map(drop).map_err(|error| {
             let failure = Failure::request(format!("delete process instance {key}"), &error);
             if error.is_conflict() {
                 failure.hint(format!("`baton cancel {key}` ends it first"))
             } else {
                 failure
             }
-        });
-        done.add(key, outcome);
-    }
-    done.finish()
+        })
+    };
+    Done::new("deleted", to.json).each(keys, delete).await
 }
 
 /// The keys of a resource that is named by its key or its ID.

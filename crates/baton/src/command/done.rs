@@ -22,6 +22,18 @@ impl Done {
         Self { word, json, items: Vec::new(), failed: None }
     }
 
+    /// Does the same for each key, and finishes.
+    pub(super) async fn each<K: Display + Copy>(
+        mut self,
+        keys: &[K],
+        act: impl AsyncFn(K) -> Result<(), Failure>,
+    ) -> Result<ExitCode, Failure> {
+        for &key in keys {
+            self.add(key, act(key).await);
+        }
+        self.finish()
+    }
+
     /// Adds the outcome of one.
     pub(super) fn add(&mut self, key: impl Display, outcome: Result<(), Failure>) {
         let item = json!({ "key": key.to_string(), self.word: outcome.is_ok() });

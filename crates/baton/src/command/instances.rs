@@ -76,11 +76,8 @@ fn modification(arguments: &ModifyArguments) -> Result<String, Failure> {
 async fn migrate(arguments: &MigrateArguments) -> Result<ExitCode, Failure> {
     let client = arguments.to.connect()?;
     let target = definition::process_key(&client, &arguments.plan.target_process).await?;
-    let mut done = Done::new("migrated", arguments.to.json);
-    for key in &arguments.keys {
-        done.add(key, migrate_one(&client, *key, &target, &arguments.plan).await);
-    }
-    done.finish()
+    let migrate = async |key| migrate_one(&client, key, &target, &arguments.plan).await;
+    Done::new("migrated", arguments.to.json).each(&arguments.keys, migrate).await
 }
 
 async fn migrate_one(

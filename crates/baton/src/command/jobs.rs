@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::done::Done;
 use super::kind::Kind;
 use super::{act, call, input, table};
-use crate::cli::{ActivateArguments, CompleteArguments, FailArguments, Jobs, JobsAction, ThrowArguments};
+use crate::cli::{
+    ActivateArguments, CompleteArguments, FailArguments, JobKeys, Jobs, JobsAction, ThrowArguments,
+};
 use crate::failure::Failure;
 use crate::output;
 
@@ -31,12 +33,14 @@ async fn activate(arguments: &ActivateArguments) -> Result<ExitCode, Failure> {
     let wait = if arguments.wait.is_zero() { -1 } else { milliseconds(arguments.wait) };
     let mut request = json!({
         "type": arguments.job_type,
-        "worker": arguments.worker,
+        "worker": arguments.worker.name,
         "maxJobsToActivate": arguments.count,
         "timeout": milliseconds(arguments.timeout),
         "requestTimeout": wait,
     });
-    for (property, names) in [("fetchVariable", &arguments.fetch), ("tenantIds", &arguments.tenants)] {
+    for (property, names) in
+        [("fetchVariable", &arguments.worker.fetch), ("tenantIds", &arguments.worker.tenants)]
+    {
         if !names.is_empty() {
             request[property] = json!(names);
         }
@@ -64,27 +68,22 @@ async fn activate(arguments: &ActivateArguments) -> Result<ExitCode, Failure> {
 
 async fn complete(arguments: &CompleteArguments) -> Result<ExitCode, Failure> {
     let variables = input::variables(arguments.variables.as_deref())?;
-    let client = arguments.to.connect()?;
-    let mut done = Done::new("completed", arguments.to.json);
-    for &job_key in &arguments.keys {
+    let JobKeys { keys, to } = &arguments.jobs;
+    let client = to.connect()?;
+    let complete = async |job_key| {
         let command = CompleteJob { job_key, variables: variables.as_deref() };
         let outcome = client.complete_job(&command).await;
-        done.add(
-            job_key,
-            outcome.map_err(|error| Failure::request(format!("complete job {job_key}"), &error)),
-        );
-    }
-    done.finish()
+        outcome.map_err(|error| Failure::request(format!("complete job {job_key}"), &error))
+    };
+    Done::new("completed", to.json).each(keys, complete).await
 }
 
 async fn fail(arguments: &FailArguments) -> Result<ExitCode, Failure> {
     let variables = input::variables(arguments.variables.as_deref())?;
-    let client = arguments.to.connect()?;
-    let mut done = Done::new("failed", arguments.to.json);
-    for &job_key in &arguments.keys {
-        done.add(job_key, fail_one(&client, arguments, job_key, variables.as_deref()).await);
-    }
-    done.finish()
+    let JobKeys { keys, to } = &arguments.jobs;
+    let client = to.connect()?;
+    let fail = async |job_key| fail_one(&client, arguments, job_key, variables.as_deref()).await;
+    Done::new("failed", to.json).each(keys, fail).await
 }
 
 async fn fail_one(
@@ -121,9 +120,9 @@ async fn retries_left(client: &RestClient, job_key: i64) -> Result<i32, Failure>
 
 async fn throw(arguments: &ThrowArguments) -> Result<ExitCode, Failure> {
     let variables = input::variables(arguments.variables.as_deref())?;
-    let client = arguments.to.connect()?;
-    let mut done = Done::new("thrown", arguments.to.json);
-    for &job_key in &arguments.keys {
+    let JobKeys { keys, to } = &arguments.jobs;
+    let client = to.connect()?;
+    let throw = async |job_key| {
         let command = ThrowError {
             job_key,
             error_code: &arguments.code,
@@ -132,9 +131,9 @@ async fn throw(arguments: &ThrowArguments) -> Result<ExitCode, Failure> {
         };
         let outcome = client.throw_error(&command).await;
         let action = format!("throw error '{}' at job {job_key}", arguments.code);
-        done.add(job_key, outcome.map_err(|error| Failure::request(action, &error)));
-    }
-    done.finish()
+        outcome.map_err(|error| Failure::request(action, &error))
+    };
+    Done::new("thrown", to.json).each(keys, throw).await
 }
 
 /// As the API counts time.

@@ -7,8 +7,8 @@ use ::client::ApiCall;
 use super::jobs::milliseconds;
 use super::{call, input};
 use crate::cli::{
-    BroadcastArguments, CorrelateArguments, MessageArguments, Messages, MessagesAction, PublishArguments,
-    Signals, SignalsAction,
+    BroadcastArguments, CorrelateArguments, EventContent, MessageArguments, Messages, MessagesAction,
+    PublishArguments, RestCommand, Signals, SignalsAction,
 };
 use crate::failure::Failure;
 use crate::output;
@@ -26,15 +26,36 @@ pub(crate) async fn signals(arguments: &Signals) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The body of a message, with more behind it.
-fn body(message: &MessageArguments, more: &[(&str, Option<String>)]) -> Result<String, Failure> {
+/// The body of a message or a signal, as its own properties and its content say.
+fn body(own: &[(&str, Option<String>)], content: &EventContent) -> Result<String, Failure> {
+    let content = [
+        ("variables", input::variables(content.variables.as_deref())?),
+        ("tenantId", content.tenant.as_deref().map(call::quoted)),
+    ];
+    Ok(call::object(&[own, &content].concat()))
+}
+
+fn message_body(message: &MessageArguments, more: &[(&str, Option<String>)]) -> Result<String, Failure> {
     let own = [
         ("name", Some(call::quoted(&message.name))),
         ("correlationKey", Some(call::quoted(&message.correlation_key))),
-        ("variables", input::variables(message.variables.as_deref())?),
-        ("tenantId", message.tenant.as_deref().map(call::quoted)),
     ];
-    Ok(call::object(&[&own, more].concat()))
+    body(&[&own, more].concat(), &message.content)
+}
+
+/// Prints an answer, or the line for a key in it.
+fn tell(
+    to: &RestCommand,
+    answer: &str,
+    key: &str,
+    line: impl FnOnce(&str) -> String,
+) -> Result<ExitCode, Failure> {
+    if to.json {
+        output::json(answer)?;
+    } else {
+        output::line(line(call::read(answer)?[key].as_str().unwrap_or_default()))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn publish(arguments: &PublishArguments) -> Result<ExitCode, Failure> {
@@ -42,22 +63,16 @@ async fn publish(arguments: &PublishArguments) -> Result<ExitCode, Failure> {
         ("timeToLive", Some(milliseconds(arguments.ttl).to_string())),
         ("messageId", arguments.id.as_deref().map(call::quoted)),
     ];
-    let body = body(&arguments.message, &more)?;
-    let action = format!("publish message '{}'", arguments.message.name);
+    let body = message_body(&arguments.message, &more)?;
+    let name = &arguments.message.name;
+    let action = format!("publish message '{name}'");
     let client = arguments.to.connect()?;
     let answer = call::text(&client, &ApiCall::post("/messages/publication", &body), action).await?;
-    if arguments.to.json {
-        output::json(&answer)?;
-    } else {
-        let key = &call::read(&answer)?["messageKey"];
-        let key = key.as_str().unwrap_or_default();
-        output::line(format_args!("published message {key} '{}'", arguments.message.name))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    tell(&arguments.to, &answer, "messageKey", |key| format!("published message {key} '{name}'"))
 }
 
 async fn correlate(arguments: &CorrelateArguments) -> Result<ExitCode, Failure> {
-    let body = body(&arguments.message, &[])?;
+    let body = message_body(&arguments.message, &[])?;
     let name = &arguments.message.name;
     let client = arguments.to.connect()?;
     let answer = client.call(&ApiCall::post("/messages/correlation", &body)).await.map_err(|error| {
@@ -71,31 +86,15 @@ async fn correlate(arguments: &CorrelateArguments) -> Result<ExitCode, Failure> 
             failure
         }
     })?;
-    if arguments.to.json {
-        output::json(&answer)?;
-    } else {
-        let key = &call::read(&answer)?["processInstanceKey"];
-        let key = key.as_str().unwrap_or_default();
-        output::line(format_args!("correlated message '{name}' with instance {key}"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let line = |key: &str| format!("correlated message '{name}' with instance {key}");
+    tell(&arguments.to, &answer, "processInstanceKey", line)
 }
 
 async fn broadcast(arguments: &BroadcastArguments) -> Result<ExitCode, Failure> {
-    let body = call::object(&[
-        ("signalName", Some(call::quoted(&arguments.name))),
-        ("variables", input::variables(arguments.variables.as_deref())?),
-        ("tenantId", arguments.tenant.as_deref().map(call::quoted)),
-    ]);
-    let action = format!("broadcast signal '{}'", arguments.name);
+    let name = &arguments.name;
+    let body = body(&[("signalName", Some(call::quoted(name)))], &arguments.content)?;
+    let action = format!("broadcast signal '{name}'");
     let client = arguments.to.connect()?;
     let answer = call::text(&client, &ApiCall::post("/signals/broadcast", &body), action).await?;
-    if arguments.to.json {
-        output::json(&answer)?;
-    } else {
-        let key = &call::read(&answer)?["signalKey"];
-        let key = key.as_str().unwrap_or_default();
-        output::line(format_args!("broadcast signal {key} '{}'", arguments.name))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    tell(&arguments.to, &answer, "signalKey", |key| format!("broadcast signal {key} '{name}'"))
 }

@@ -47,19 +47,16 @@ async fn list(arguments: &TaskListArguments) -> Result<ExitCode, Failure> {
 async fn assign(arguments: &AssignArguments) -> Result<ExitCode, Failure> {
     let client = arguments.to.connect()?;
     let key = arguments.key;
-    let Some(assignee) = &arguments.assignee else {
-        let path = format!("/user-tasks/{key}/assignee");
-        let outcome =
-            call::text(&client, &ApiCall::delete(&path), format_args!("unassign user task {key}")).await;
-        let mut done = Done::new("unassigned", arguments.to.json);
-        done.add(key, outcome.map(drop));
-        return done.finish();
+    let (word, verb, path, body) = match &arguments.assignee {
+        None => ("unassigned", "unassign", format!("/user-tasks/{key}/assignee"), None),
+        Some(assignee) => {
+            let body = json!({ "assignee": assignee, "allowOverride": !arguments.no_override });
+            ("assigned", "assign", format!("/user-tasks/{key}/assignment"), Some(body.to_string()))
+        }
     };
-    let path = format!("/user-tasks/{key}/assignment");
-    let body = json!({ "assignee": assignee, "allowOverride": !arguments.no_override }).to_string();
-    let outcome =
-        call::text(&client, &ApiCall::post(&path, &body), format_args!("assign user task {key}")).await;
-    let mut done = Done::new("assigned", arguments.to.json);
+    let call = body.as_deref().map_or_else(|| ApiCall::delete(&path), |body| ApiCall::post(&path, body));
+    let outcome = call::text(&client, &call, format_args!("{verb} user task {key}")).await;
+    let mut done = Done::new(word, arguments.to.json);
     done.add(key, outcome.map(drop));
     done.finish()
 }
@@ -68,11 +65,10 @@ async fn complete(arguments: &CompleteTaskArguments) -> Result<ExitCode, Failure
     let variables = input::variables(arguments.variables.as_deref())?;
     let body = call::object(&[("variables", variables)]);
     let client = arguments.to.connect()?;
-    let mut done = Done::new("completed", arguments.to.json);
-    for key in &arguments.keys {
+    let complete = async |key| {
         let path = format!("/user-tasks/{key}/completion");
         let call = ApiCall::post(&path, &body);
-        done.add(key, call::text(&client, &call, format_args!("complete user task {key}")).await.map(drop));
-    }
-    done.finish()
+        call::text(&client, &call, format_args!("complete user task {key}")).await.map(drop)
+    };
+    Done::new("completed", arguments.to.json).each(&arguments.keys, complete).await
 }

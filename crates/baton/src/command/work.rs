@@ -32,12 +32,12 @@ pub(crate) async fn run(arguments: &Work) -> Result<ExitCode, Failure> {
     let (stop, kill) = (hands.stop.clone(), hands.kill.clone());
     let signals = Signals::new(&arguments.job_type)?;
     let options = WorkerOptions {
-        name: arguments.worker.clone(),
+        name: arguments.worker.name.clone(),
         capacity: arguments.parallel as usize,
         timeout: arguments.timeout,
         poll_wait: POLL_WAIT,
-        fetch_variables: arguments.fetch.clone(),
-        tenant_ids: arguments.tenants.clone(),
+        fetch_variables: arguments.worker.fetch.clone(),
+        tenant_ids: arguments.worker.tenants.clone(),
         jobs_max: arguments.count.map(|count| count as usize),
         renews: true,
         ..WorkerOptions::new(arguments.job_type.clone())
