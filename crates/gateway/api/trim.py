@@ -200,25 +200,9 @@ def take_members(target, source, names):
             raise SystemExit(f"release.json: {name} is not in {source}")
 
 
-def set_apart(operations, schemas, names):
-    """The same with schemas under names of their own, because the older release has others of these names."""
-    own = {name: f"{name} of the newer release" for name in names}
-
-    def renamed(value):
-        if isinstance(value, dict):
-            return {
-                key: own.get(inner, inner) if key == "$ref" and isinstance(inner, str) else renamed(inner)
-                for key, inner in value.items()
-            }
-        return [renamed(inner) for inner in value] if isinstance(value, list) else value
-
-    return renamed(operations), {own.get(name, name): renamed(schema) for name, schema in schemas.items()}
-
-
 def served(older, newer, release):
     """The older contract, what is served of the newer one, and the schemas that both need."""
-    operations, schemas = older
-    newer_operations, newer_schemas = set_apart(*newer, release["apart"])
+    (operations, schemas), (newer_operations, newer_schemas) = older, newer
     known = {operation["id"] for operation in operations}
     added = [operation for operation in newer_operations if operation["id"] not in known]
     later = {*release["later"]}
