@@ -39,7 +39,7 @@ pub enum BackupState {
     InProgress,
     /// It can be restored.
     Completed,
-    /// It is of no use.
+    /// The copy could not be made.
     Failed,
 }
 
@@ -87,7 +87,7 @@ pub enum BackupError {
     /// It cannot be used now.
     #[error("backup {0} is being taken")]
     Busy(u64),
-    /// It is of no use.
+    /// The backup has no whole copy.
     #[error("backup {id} is not complete: {reason}")]
     Incomplete {
         /// Its number.
@@ -133,22 +133,10 @@ impl BackupDirectory {
         self.path.as_deref().ok_or(BackupError::NotConfigured)
     }
 
-    /// All of them, the earliest first.
+    /// All backups, the earliest first.
     fn list(&self) -> Result<Vec<RuntimeBackup>, BackupError> {
         let path = self.path()?;
-        let entries = match std::fs::read_dir(path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(at(path)(error)),
-        };
-        let mut ids = BTreeSet::new();
-        for entry in entries {
-            let name = entry.map_err(at(path))?.file_name();
-            ids.extend(name.to_str().and_then(|name| name.parse::<u64>().ok()));
-            if ids.len() > BACKUPS_MAX {
-                ids.pop_first();
-            }
-        }
+        let ids = backup_numbers(path).map_err(at(path))?;
         let found = ids.into_iter().map(|id| self.find(path, id));
         found.filter_map(Result::transpose).collect()
     }
@@ -205,13 +193,6 @@ impl BackupDirectory {
         let path = self.path()?.join(FORGOTTEN);
         Ok(durable_file::read_json(&path).map_err(at(&path))?.unwrap_or(0))
     }
-}
-
-/// The backups that could be restored.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BackupsHeld {
-    /// Complete ones whose state was not deleted, the earliest first.
-    pub completed: Vec<RuntimeBackup>,
 }
 
 impl Node {
@@ -291,27 +272,18 @@ impl Node {
             }
             let path = backups.path()?.join(id.to_string());
             // Without its description it is none any more, however much of the rest is still there.
-            for file in [path.join(DESCRIPTION), path.join(COPY)] {
-                match std::fs::remove_file(&file) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&file)(error)),
-                    _ => {}
-                }
-            }
-            match std::fs::remove_dir(&path) {
-                Err(error) if !is_left(error.kind()) => Err(at(&path)(error)),
-                _ => Ok(()),
-            }
+            remove_backup_files(&path, &[DESCRIPTION, COPY]).map(drop).map_err(at(&path))
         })
         .await
     }
 
-    /// The backups that can be restored, but for those whose state was deleted.
-    pub async fn held_backups(&self) -> Result<BackupsHeld, BackupError> {
+    /// The complete backups whose state was not deleted, the earliest first.
+    pub async fn held_backups(&self) -> Result<Vec<RuntimeBackup>, BackupError> {
         self.with_backups(|backups| {
             let forgotten = backups.forgotten()?;
-            let mut completed = backups.list()?;
-            completed.retain(|backup| backup.state == BackupState::Completed && backup.id > forgotten);
-            Ok(BackupsHeld { completed })
+            let mut held = backups.list()?;
+            held.retain(|backup| backup.state == BackupState::Completed && backup.id > forgotten);
+            Ok(held)
         })
         .await
     }
@@ -340,9 +312,40 @@ impl Node {
     }
 }
 
-/// The directory is gone already, or has files of others.
-fn is_left(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
+/// The numbers of the backups in a directory, the latest [`BACKUPS_MAX`] of them; none if there is no directory.
+pub fn backup_numbers(directory: &Path) -> io::Result<BTreeSet<u64>> {
+    let mut numbers = BTreeSet::new();
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(numbers),
+        entries => entries?,
+    };
+    for entry in entries {
+        numbers.extend(entry?.file_name().to_str().and_then(|name| name.parse::<u64>().ok()));
+        if numbers.len() > BACKUPS_MAX {
+            numbers.pop_first();
+        }
+    }
+    Ok(numbers)
+}
+
+/// Removes files of a backup, in this order, and its directory unless that has others; whether there was any file.
+pub fn remove_backup_files(directory: &Path, files: &[&str]) -> io::Result<bool> {
+    let mut any = false;
+    for file in files {
+        match std::fs::remove_file(directory.join(file)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            outcome => {
+                outcome?;
+                any = true;
+            }
+        }
+    }
+    match std::fs::remove_dir(directory) {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
+            Err(error)
+        }
+        _ => Ok(any),
+    }
 }
 
 /// Begins a data directory, which must have no state and no log, with the state of a backup. In a cluster each broker

@@ -61,7 +61,7 @@ mod transfer;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};
-pub use backups::{BackupError, BackupState, BackupsHeld, RuntimeBackup, restore};
+pub use backups::{BackupError, BackupState, RuntimeBackup, backup_numbers, remove_backup_files, restore};
 pub use bootstrap::BootstrapError;
 pub use clock::WallClock;
 pub use cluster::Replica;

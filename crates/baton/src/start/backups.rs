@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use broker::{BackupError, BackupState, Node, RuntimeBackup};
+use broker::{BackupError, BackupState, Node, RuntimeBackup, backup_numbers, remove_backup_files};
 use broker_api::Broker as _;
 use gateway::management::{BackupStatus, HistoryBackupStatus, OperationError};
 use parking_lot::Mutex;
@@ -20,8 +20,8 @@ use crate::config::{Config, StorageKind};
 const CATCH_UP_MAX: Duration = Duration::from_secs(10);
 /// How often it is looked whether they are there.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
-/// Suffix of a copy that is being made.
-const PART: &str = ".part";
+/// A copy of the history that is being made.
+const PART_FILE: &str = "history.sqlite.part";
 /// The file that says why there is no copy.
 const FAILURE: &str = "history.failed";
 
@@ -106,8 +106,10 @@ impl HistoryBackups {
                     return Ok(false);
                 }
                 std::fs::create_dir_all(&place)?;
-                remove(&place.join(FAILURE))?;
-                Ok(true)
+                match std::fs::remove_file(place.join(FAILURE)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                    _ => Ok(true),
+                }
             }
         });
         match begun.await {
@@ -134,7 +136,7 @@ impl HistoryBackups {
         Ok(vec![HISTORY_FILE.to_owned()])
     }
 
-    /// All of them, the earliest first.
+    /// All backups of the history, the earliest first.
     pub(super) async fn list(self: Arc<Self>) -> Result<Vec<HistoryBackupStatus>, OperationError> {
         let directory = self.directory()?.to_owned();
         let active = self.active.lock().clone();
@@ -148,18 +150,8 @@ impl HistoryBackups {
             return Err(OperationError::Unavailable(format!("backup {id} of the history is being taken")));
         }
         let looked = place.clone();
-        let removed = blocking(move || {
-            let files = [HISTORY_FILE.to_owned(), format!("{HISTORY_FILE}{PART}"), FAILURE.to_owned()];
-            let mut any = false;
-            for file in files {
-                any |= remove(&looked.join(file))?;
-            }
-            // That of the state may be there, too.
-            match std::fs::remove_dir(&looked) {
-                Err(error) if !is_left(error.kind()) => Err(error),
-                _ => Ok(any),
-            }
-        });
+        // The backup of the state may be in the directory, too.
+        let removed = blocking(move || remove_backup_files(&looked, &[HISTORY_FILE, PART_FILE, FAILURE]));
         match removed.await {
             Ok(true) => Ok(()),
             Ok(false) => Err(OperationError::NotFound(format!("there is no backup {id} of the history"))),
@@ -184,21 +176,9 @@ async fn catch_up(broker: &Node, source: &SqliteOptions) {
     }
 }
 
-fn is_left(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
-}
-
 fn failed_at(path: &Path, error: &io::Error) -> OperationError {
     tracing::warn!(path = %path.display(), %error, "a backup operation failed");
     OperationError::Failed(format!("'{}': {error}", path.display()))
-}
-
-/// Removes a file; whether there was one.
-fn remove(path: &Path) -> io::Result<bool> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        outcome => outcome.map(|()| true),
-    }
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
@@ -206,20 +186,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 }
 
 fn list(directory: &Path, active: &BTreeSet<u64>) -> io::Result<Vec<HistoryBackupStatus>> {
-    let entries = match std::fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let mut ids = BTreeSet::new();
-    for entry in entries {
-        ids.extend(entry?.file_name().to_str().and_then(|name| name.parse::<u64>().ok()));
-    }
-    let described = ids.into_iter().map(|id| describe(&directory.join(id.to_string()), id, active));
+    let ids = backup_numbers(directory)?.into_iter();
+    let described = ids.map(|id| describe(&directory.join(id.to_string()), id, active));
     described.filter_map(io::Result::transpose).collect()
 }
 
 fn describe(place: &Path, id: u64, active: &BTreeSet<u64>) -> io::Result<Option<HistoryBackupStatus>> {
-    let part = place.join(format!("{HISTORY_FILE}{PART}"));
+    let part = place.join(PART_FILE);
     let (state, file, failure_reason) = if active.contains(&id) {
         ("IN_PROGRESS", part, None)
     } else if place.join(HISTORY_FILE).exists() {

@@ -378,7 +378,7 @@ impl Operations for Node {
     fn held_backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
         async move {
             let held = self.broker.held_backups().await.map_err(backups::failed)?;
-            Ok(held.completed.into_iter().map(backups::status).collect())
+            Ok(held.into_iter().map(backups::status).collect())
         }
         .boxed()
     }
