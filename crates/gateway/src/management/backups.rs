@@ -71,10 +71,6 @@ fn wanted(body: &[u8]) -> Result<Option<u64>, Problem> {
     }
 }
 
-fn missing(id: u64) -> OperationError {
-    OperationError::NotFound(format!("there is no backup {id}"))
-}
-
 /// `POST /actuator/backupRuntime`
 pub(super) async fn take(State(slot): State<Slot>, body: Bytes) -> Result<Response, Problem> {
     let id = running(&slot)?.take_backup(wanted(&body)?).await?;
@@ -91,9 +87,7 @@ pub(super) async fn list(State(slot): State<Slot>) -> Result<Response, Problem> 
 
 /// `GET /actuator/backupRuntime/{id}`
 pub(super) async fn get(State(slot): State<Slot>, Path(id): Path<String>) -> Result<Response, Problem> {
-    let id = number(&id)?;
-    let all = running(&slot)?.backups().await?;
-    serialized(all.into_iter().find(|backup| backup.id == id).ok_or_else(|| missing(id))?)
+    serialized(running(&slot)?.backup(number(&id)?).await?)
 }
 
 /// `DELETE /actuator/backupRuntime/{id}`
@@ -119,9 +113,7 @@ pub(super) async fn get_history(
     State(slot): State<Slot>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let id = number(&id)?;
-    let all = running(&slot)?.history_backups().await?;
-    serialized(all.into_iter().find(|backup| backup.id == id).ok_or_else(|| missing(id))?)
+    serialized(running(&slot)?.history_backup(number(&id)?).await?)
 }
 
 /// `DELETE /actuator/backupHistory/{id}`

@@ -98,13 +98,21 @@ pub trait Operations: Send + Sync + 'static {
     /// if none is named.
     fn take_backup(&self, id: Option<u64>) -> BoxFuture<'_, Result<u64, OperationError>>;
 
-    /// All of them, the earliest first.
+    /// All backups of the state, the earliest first.
     fn backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>>;
 
-    /// Deletes one; that which is not there is deleted already.
+    /// The backup of a number.
+    fn backup(&self, id: u64) -> BoxFuture<'_, Result<BackupStatus, OperationError>> {
+        Box::pin(async move {
+            let all = self.backups().await?;
+            all.into_iter().find(|backup| backup.id == id).ok_or_else(|| OperationError::no_backup(id))
+        })
+    }
+
+    /// Deletes a backup; a number that there is none of is deleted already.
     fn delete_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// Those that can be restored, but for those that are forgotten.
+    /// Backups that can be restored, except those that are forgotten.
     fn held_backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>>;
 
     /// Forgets all that are there, or none of them; they stay.
@@ -113,8 +121,16 @@ pub trait Operations: Send + Sync + 'static {
     /// Begins a backup of the embedded history; gives the names of its files.
     fn take_history_backup(&self, id: u64) -> BoxFuture<'_, Result<Vec<String>, OperationError>>;
 
-    /// All of them, the earliest first.
+    /// All backups of the history, the earliest first.
     fn history_backups(&self) -> BoxFuture<'_, Result<Vec<HistoryBackupStatus>, OperationError>>;
+
+    /// The backup of a number.
+    fn history_backup(&self, id: u64) -> BoxFuture<'_, Result<HistoryBackupStatus, OperationError>> {
+        Box::pin(async move {
+            let all = self.history_backups().await?;
+            all.into_iter().find(|backup| backup.id == id).ok_or_else(|| OperationError::no_backup(id))
+        })
+    }
 
     fn delete_history_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>>;
 }
@@ -302,6 +318,12 @@ pub enum OperationError {
     /// The broker failed at it.
     #[error("{0}")]
     Failed(String),
+}
+
+impl OperationError {
+    fn no_backup(id: u64) -> Self {
+        Self::NotFound(format!("there is no backup {id}"))
+    }
 }
 
 /// Where the broker goes once it runs: the management port answers before that.

@@ -234,7 +234,7 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
                     let states = ["ACTIVE", "SUSPENDED"].map(|state| Operand::Text(Name::from(state)));
                     Filter::Column(instance::STATE, Test::In(states.to_vec()))
                 }
-                // Those that are suspended refuse it.
+                // Suspended instances refuse it.
                 _ => is(instance::STATE, "ACTIVE"),
             }];
             if kind == BatchOperationType::CancelProcessInstance {

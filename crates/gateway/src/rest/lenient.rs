@@ -93,7 +93,7 @@ impl Rewrite<'_> {
                 continue;
             }
             if !is_first && !has_any {
-                // Those before it were left out.
+                // The members before it were left out.
                 let comma =
                     self.text[before..].find(',').expect("a member that is not the first follows a comma");
                 self.copy_to(before);

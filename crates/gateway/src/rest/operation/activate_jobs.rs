@@ -6,13 +6,11 @@ use broker_api::{Activation, JobRequest};
 use protocol::{ActivatedJob, UserTaskProperties};
 
 use super::Call;
+use super::administration::PHYSICAL_TENANT;
 use crate::rest::parameter::wait_of;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_list, write_names, write_text};
-
-/// The only physical tenant: all data is in one cluster.
-const PHYSICAL_TENANT: &str = "default";
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let fields = &call.fields;

@@ -9,8 +9,6 @@ mod assign_user_task;
 mod batch_operation;
 mod broadcast_signal;
 mod cancel_batch_operation;
-mod cancel_process_instance;
-mod cancel_process_instances_batch_operation;
 mod cluster_variable;
 mod complete_job;
 mod complete_user_task;
@@ -80,6 +78,7 @@ mod migrate_process_instances_batch_operation;
 mod modify_process_instance;
 mod modify_process_instances_batch_operation;
 mod pin_clock;
+mod process_instance;
 mod publish_message;
 mod reset_clock;
 mod resolve_incident;
@@ -87,8 +86,6 @@ mod resolve_incidents_batch_operation;
 mod resolve_process_instance_incidents;
 mod resource;
 mod resume_batch_operation;
-mod resume_process_instance;
-mod resume_process_instances_batch_operation;
 mod search_batch_operation_items;
 mod search_batch_operations;
 mod search_cluster_variables;
@@ -98,8 +95,6 @@ mod search_resources;
 mod search_user_task_effective_variables;
 mod search_user_task_variables;
 mod suspend_batch_operation;
-mod suspend_process_instance;
-mod suspend_process_instances_batch_operation;
 mod throw_job_error;
 mod unassign_user_task;
 mod update_global_cluster_variable;
@@ -110,7 +105,7 @@ mod update_tenant_cluster_variable;
 mod update_user_task;
 
 use http::StatusCode;
-use protocol::{CircleKind, EntityType, HistoryKind};
+use protocol::{BatchAction, CircleKind, EntityType, HistoryKind};
 
 pub(crate) use super::call::Call;
 pub(super) use super::call::{form_reply, unexpected};
@@ -174,8 +169,6 @@ served! {
     AssignUserTask in assign_user_task,
     BroadcastSignal in broadcast_signal,
     CancelBatchOperation in cancel_batch_operation,
-    CancelProcessInstance in cancel_process_instance,
-    CancelProcessInstancesBatchOperation in cancel_process_instances_batch_operation,
     CompleteJob in complete_job,
     CompleteUserTask in complete_user_task,
     CorrelateMessage in correlate_message,
@@ -246,8 +239,6 @@ served! {
     ResolveIncidentsBatchOperation in resolve_incidents_batch_operation,
     ResolveProcessInstanceIncidents in resolve_process_instance_incidents,
     ResumeBatchOperation in resume_batch_operation,
-    ResumeProcessInstance in resume_process_instance,
-    ResumeProcessInstancesBatchOperation in resume_process_instances_batch_operation,
     SearchBatchOperationItems in search_batch_operation_items,
     SearchBatchOperations in search_batch_operations,
     SearchClusterVariables in search_cluster_variables,
@@ -257,8 +248,6 @@ served! {
     SearchUserTaskEffectiveVariables in search_user_task_effective_variables,
     SearchUserTaskVariables in search_user_task_variables,
     SuspendBatchOperation in suspend_batch_operation,
-    SuspendProcessInstance in suspend_process_instance,
-    SuspendProcessInstancesBatchOperation in suspend_process_instances_batch_operation,
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,
     UpdateGlobalClusterVariable in update_global_cluster_variable,
@@ -281,6 +270,8 @@ served! {
     AssignUserToTenant in identity::member::add[CircleKind::Tenant, EntityType::User],
     ChangeClusterMode in administration::cluster::change_mode,
     ChangeClusterModeAsClusterAdmin in administration::cluster::change_mode,
+    CancelProcessInstance in process_instance::cancel,
+    CancelProcessInstancesBatchOperation in batch_operation::create[BatchAction::Cancel],
     CreateAdminUser in identity::user::create_administrator,
     CreateAuthorization in identity::authorization::create,
     CreateGroup in identity::circle::create[CircleKind::Group],
@@ -336,6 +327,8 @@ served! {
     RestoreAsClusterAdmin in administration::restore::refuse,
     ResumeClusterExporting in administration::exporting::resume,
     ResumeExporting in administration::exporting::resume,
+    ResumeProcessInstance in process_instance::resume,
+    ResumeProcessInstancesBatchOperation in batch_operation::create[BatchAction::Resume],
     SearchAuthorizations in identity::authorization::search,
     SearchClientsForGroup in identity::member::search[CircleKind::Group, EntityType::Client],
     SearchClientsForRole in identity::member::search[CircleKind::Role, EntityType::Client],
@@ -356,6 +349,8 @@ served! {
     SearchUsersForGroup in identity::member::search[CircleKind::Group, EntityType::User],
     SearchUsersForRole in identity::member::search[CircleKind::Role, EntityType::User],
     SearchUsersForTenant in identity::member::search[CircleKind::Tenant, EntityType::User],
+    SuspendProcessInstance in process_instance::suspend,
+    SuspendProcessInstancesBatchOperation in batch_operation::create[BatchAction::Suspend],
     SyncRuntimeBackupState in administration::backups::sync_state,
     SyncRuntimeBackupStateAsClusterAdmin in administration::backups::sync_state_of_all,
     TakeHistoryBackup in administration::history_backups::take,

@@ -145,7 +145,7 @@ fn a_broker_that_starts_or_fails_is_told_of() {
 fn the_cluster_tells_its_status_and_brokers() {
     let gateway = gateway_to(&Arc::default());
     let status = succeed(&gateway, Operation::GetClusterStatus, "/cluster/v2/status", "");
-    // Nobody leads the second partition.
+    // The second partition has no leader.
     assert_eq!(status, json!({ "status": "DEGRADED" }));
     let down =
         gateway_with(&Arc::new(FakeBroker { is_down: true, ..FakeBroker::default() }), Options::default());

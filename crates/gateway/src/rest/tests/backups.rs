@@ -116,7 +116,7 @@ fn the_state_of_backups_is_told_deleted_and_found_again() {
     let range = |id: u64| json!({ "partitionId": 1, "start": point(id), "end": point(id) });
     let mut checkpoint = point(14);
     checkpoint.as_object_mut().unwrap().remove("firstLogPosition");
-    // That which failed is in none.
+    // A backup that failed is in no range.
     let all = json!({ "checkpointStates": [checkpoint], "backupStates": [point(14)], "ranges": [range(12), range(14)] });
     assert_eq!(state(), all);
     let of_all =

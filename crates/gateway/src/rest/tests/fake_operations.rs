@@ -39,7 +39,7 @@ impl FakeOperations {
         slot
     }
 
-    /// One that has a backup of each kind.
+    /// A broker that has a backup of each kind.
     pub(super) fn with_backups() -> Self {
         let fake = Self::default();
         drop(fake.take_backup(Some(1)));

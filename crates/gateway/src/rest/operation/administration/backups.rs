@@ -4,7 +4,7 @@ use http::StatusCode;
 use protocol::FIRST_PARTITION;
 
 use super::super::Call;
-use super::PHYSICAL_TENANT;
+use super::of_tenants;
 use crate::management::{BackupStatus, OperationError};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
@@ -25,11 +25,6 @@ impl Call<'_> {
         let digits = prefix.trim_end_matches('*').to_owned();
         Ok(move |id: u64| id.to_string().starts_with(&digits))
     }
-}
-
-/// 404 of a backup.
-pub(super) fn missing(id: u64) -> Failure {
-    Failure::not_found(format!("there is no backup {id}"))
 }
 
 async fn begin(call: &Call<'_>) -> Result<Result<u64, OperationError>, Failure> {
@@ -61,16 +56,10 @@ pub(crate) async fn take_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
         }
     };
     let mut out = Vec::with_capacity(128);
-    object(&mut out)
-        .list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
-            object(out)
-                .with("physicalTenantId", tenant)
-                .with("backupId", id)
-                .with("outcome", outcome)
-                .with("reason", reason.as_deref())
-                .end();
-        })
-        .end();
+    let outcome = |tenant: Object<'_>| {
+        tenant.with("backupId", id).with("outcome", outcome).with("reason", reason.as_deref()).end();
+    };
+    of_tenants(object(&mut out), outcome).end();
     Ok(Reply { status, ..Reply::json(out) })
 }
 
@@ -97,9 +86,7 @@ pub(crate) async fn list_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
 }
 
 async fn found(call: &Call<'_>) -> Result<BackupStatus, Failure> {
-    let id = call.backup_id();
-    let all = call.operations()?.backups().await?;
-    all.into_iter().find(|backup| backup.id == id).ok_or_else(|| missing(id))
+    Ok(call.operations()?.backup(call.backup_id()).await?)
 }
 
 /// `GET /v2/backups/runtime/{backupId}`
@@ -129,14 +116,11 @@ fn write(backup: &BackupStatus, out: &mut Vec<u8>) {
 }
 
 fn write_of_all(backup: &BackupStatus, out: &mut Vec<u8>) {
-    object(out)
+    let whole = object(out)
         .with("backupId", backup.id)
         .with("state", backup.state)
-        .with("failureReason", backup.failure_reason.as_deref())
-        .list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
-            with_details(object(out).with("physicalTenantId", tenant), backup).end();
-        })
-        .end();
+        .with("failureReason", backup.failure_reason.as_deref());
+    of_tenants(whole, |tenant| with_details(tenant, backup).end()).end();
 }
 
 /// Its state and that of its partition.
@@ -179,14 +163,8 @@ pub(crate) async fn state_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_physical_tenant()?;
     let held = call.operations()?.held_backups().await?;
     let mut out = Vec::with_capacity(512);
-    object(&mut out)
-        .list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
-            object(out)
-                .with("physicalTenantId", tenant)
-                .object("state", |object| with_state(object, &held))
-                .end();
-        })
-        .end();
+    let state = |tenant: Object<'_>| tenant.object("state", |object| with_state(object, &held)).end();
+    of_tenants(object(&mut out), state).end();
     Ok(Reply::json(out))
 }
 

@@ -3,8 +3,8 @@
 use http::StatusCode;
 
 use super::super::Call;
-use super::PHYSICAL_TENANT;
-use super::backups::{accepted, missing};
+use super::backups::accepted;
+use super::of_tenants;
 use crate::management::HistoryBackupStatus;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
@@ -28,12 +28,8 @@ pub(crate) async fn take_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_physical_tenant()?;
     let (id, scheduled) = begin(call).await?;
     let mut out = Vec::with_capacity(64);
-    object(&mut out)
-        .with("backupId", id)
-        .list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
-            object(out).with("physicalTenantId", tenant).with("scheduledSnapshots", &scheduled).end();
-        })
-        .end();
+    let whole = object(&mut out).with("backupId", id);
+    of_tenants(whole, |tenant| tenant.with("scheduledSnapshots", &scheduled).end()).end();
     Ok(accepted(out))
 }
 
@@ -61,9 +57,7 @@ pub(crate) async fn list_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
 }
 
 async fn found(call: &Call<'_>) -> Result<HistoryBackupStatus, Failure> {
-    let id = call.backup_id();
-    let all = call.operations()?.history_backups().await?;
-    all.into_iter().find(|backup| backup.id == id).ok_or_else(|| missing(id))
+    Ok(call.operations()?.history_backup(call.backup_id()).await?)
 }
 
 /// `GET /v2/backups/history/{backupId}`
@@ -93,12 +87,8 @@ fn write(backup: &HistoryBackupStatus, out: &mut Vec<u8>) {
 }
 
 fn write_of_all(backup: &HistoryBackupStatus, out: &mut Vec<u8>) {
-    object(out)
-        .with("backupId", backup.id)
-        .list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
-            with_details(object(out).with("physicalTenantId", tenant), backup).end();
-        })
-        .end();
+    let whole = object(out).with("backupId", backup.id);
+    of_tenants(whole, |tenant| with_details(tenant, backup).end()).end();
 }
 
 fn with_details<'a>(object_of: Object<'a>, backup: &HistoryBackupStatus) -> Object<'a> {

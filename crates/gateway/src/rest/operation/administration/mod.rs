@@ -1,5 +1,5 @@
 //! Operations on the broker and the cluster from outside: the same as at the management port, with the
-//! permissions of whoever asks.
+//! permissions of the caller.
 //!
 //! Each operation stands at two paths: below `/v2` for a physical tenant, below `/cluster/v2` for all of them. There is
 //! one, so both do the same.
@@ -19,9 +19,17 @@ use protocol::RejectionType;
 use super::Call;
 use crate::management::{OperationError, Operations};
 use crate::rest::problem::Failure;
+use crate::rest::writer::{Object, object};
 
-/// The only physical tenant.
-const PHYSICAL_TENANT: &str = "default";
+/// The only physical tenant: all data is in one cluster.
+pub(super) const PHYSICAL_TENANT: &str = "default";
+
+/// Adds the list of physical tenants, each with its members.
+fn of_tenants(whole: Object<'_>, members: impl Fn(Object<'_>)) -> Object<'_> {
+    whole.list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
+        members(object(out).with("physicalTenantId", tenant));
+    })
+}
 
 impl Call<'_> {
     /// The broker as operators see it, if it runs.

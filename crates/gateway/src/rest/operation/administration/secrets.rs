@@ -1,4 +1,4 @@
-//! `/v2/secrets`: the names of secrets for whoever may read them, and their values for whoever may have them revealed.
+//! `/v2/secrets`: names of secrets, which take the permission READ, and their values, which take REVEAL.
 
 use protocol::{PermissionType as P, ResourceType as R};
 

@@ -50,8 +50,8 @@ pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
     }
 }
 
-/// `POST /v2/authentication/me/authorizations/search`: those of whoever asks, its groups, roles and mapping rules,
-/// which everybody may know.
+/// `POST /v2/authentication/me/authorizations/search`: authorizations of the caller, its groups, roles and mapping
+/// rules, which take no permission.
 pub(crate) async fn search_own(call: &Call<'_>) -> Result<Reply, Failure> {
     let known = call.known().await?;
     let own = Page { items: known.grants.authorizations.clone(), has_more: known.grants.has_more };
@@ -63,7 +63,7 @@ pub(crate) async fn search_own(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-/// Those of a page that the request is for.
+/// The authorizations of the page that the request is for.
 fn found(call: &Call<'_>, mut page: Page<AuthorizationView>) -> Result<Vec<u8>, Failure> {
     let search = Search::read(&call.fields)?;
     let filter = call.fields.value("filter");
