@@ -81,7 +81,7 @@ fn default_path() -> Option<PathBuf> {
 }
 
 impl Profiles {
-    /// Those of the user; none if there is no file.
+    /// The profiles of the user; none if there is no file.
     pub(crate) fn load() -> Result<Self, Failure> {
         match default_path() {
             Some(path) => Self::read(&path),

@@ -112,7 +112,7 @@ pub(crate) struct SetArguments {
     /// Variables, each with its value as JSON, such as 'name="Ann"' or total=12.
     #[arg(required_unless_present = "variables", value_name = "NAME=JSON")]
     pub(crate) pairs: Vec<String>,
-    /// All of them as a JSON object, @FILE, or @- for the standard input.
+    /// All variables as a JSON object, @FILE, or @- for the standard input.
     #[arg(long, value_name = "JSON|@FILE", conflicts_with = "pairs")]
     pub(crate) variables: Option<String>,
     /// Set them there, even if a scope outside has variables of the same names.

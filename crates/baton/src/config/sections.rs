@@ -653,7 +653,7 @@ sections! {
         directory: Option<PathBuf> = None;
     }
 
-    /// Secrets that clients may ask for by name, whoever has the permissions READ and REVEAL for SECRET.
+    /// Secrets that clients with the permissions READ and REVEAL for SECRET may ask for by name.
     "secrets" secrets: SecretsSection {
         /// Directory with a file for each secret, which is called as the secret is. Files are read with each request.
         directory: Option<PathBuf> = None;

@@ -18,7 +18,7 @@ fn a_server_that_is_not_there_is_told() {
             ["status", "--protocol", protocol, "--rest-address", &address, "--grpc-address", &address];
         failed(&run(&arguments), 3, &[&address, "hint: is a server running there?"]);
     }
-    // Nobody means the other API of another server.
+    // An address of one API chooses that API: the default server of the other one is not asked.
     failed(&run(&["status", "--grpc-address", &address]), 3, &[&address]);
     failed(&run(&["run", "p", "--variables", "[1]"]), 2, &["--variables is not a JSON object"]);
     failed(&run(&["deploy", "/nowhere.bpmn"]), 2, &["cannot read /nowhere.bpmn"]);

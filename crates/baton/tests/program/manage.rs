@@ -53,7 +53,7 @@ fn exporting_stays_as_operators_left_it_over_restarts() {
         let (status, answer) = server.manage("POST", &format!("/exporters/{id}/disable"), "");
         assert_eq!((status, answer["status"].as_str()), (202, Some("DISABLED")));
     }
-    // Nobody is there to export anything, so nothing waits.
+    // Without exporters no record waits.
     let told = partition(&server);
     assert_eq!(told["exportedPosition"], told["processedPosition"], "{told}");
     server.stop(Signal::TERM);

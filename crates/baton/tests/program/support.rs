@@ -14,7 +14,7 @@ pub(crate) fn baton() -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_")) {
         command.env_remove(name);
     }
-    // Nobody's profiles.
+    // A directory without profiles.
     command.env("XDG_CONFIG_HOME", "/nonexistent");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

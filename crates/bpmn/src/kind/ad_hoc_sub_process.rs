@@ -187,7 +187,7 @@ fn elements_json(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     All,
-    /// Those that are neither `null` nor empty.
+    /// The members that are neither `null` nor empty.
     WithValue,
 }
 

@@ -78,7 +78,7 @@ pub(crate) struct PartitionState {
 impl PartitionState {
     /// Log index up to which everything is on disk.
     pub fn durable_index(&self) -> u64 {
-        // The guard of a watch must not outlive this line: whoever sends would wait for it.
+        // The guard of a watch must not outlive this line: a sender would wait for it.
         *self.durable.borrow()
     }
 

@@ -1,4 +1,4 @@
-//! Figures that are published each second, for whoever looks.
+//! Figures that are published each second.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -62,7 +62,7 @@ pub struct Book {
     pub thrown: Vec<grpc::ThrowErrorRequest>,
     /// Jobs whose time limit was set anew, each as often as that was done.
     pub renewed: Vec<i64>,
-    /// Nobody may set time limits.
+    /// The server refuses time limits.
     pub forbids_renewals: bool,
     /// This job is gone.
     pub gone: Option<i64>,
