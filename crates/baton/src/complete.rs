@@ -28,14 +28,12 @@ pub(crate) fn profiles() -> Vec<CompletionCandidate> {
 
 /// IDs of processes.
 pub(crate) fn processes() -> Vec<CompletionCandidate> {
-    let latest = json!({ "filter": { "isLatestVersion": true } });
-    found("process-definitions", latest, "processDefinitionId", &["name"])
+    found("process-definitions", latest_versions(), "processDefinitionId", &["name"])
 }
 
 /// IDs of decisions.
 pub(crate) fn decisions() -> Vec<CompletionCandidate> {
-    let latest = json!({ "filter": { "isLatestVersion": true } });
-    found("decision-definitions", latest, "decisionDefinitionId", &["name"])
+    found("decision-definitions", latest_versions(), "decisionDefinitionId", &["name"])
 }
 
 /// Keys of process instances that live.
@@ -80,6 +78,11 @@ pub(crate) fn messages() -> Vec<CompletionCandidate> {
 pub(crate) fn batches() -> Vec<CompletionCandidate> {
     let request = latest_first(json!({}), "startDate");
     found("batch-operations", request, "batchOperationKey", &["batchOperationType", "state"])
+}
+
+/// The newest version of each definition.
+fn latest_versions() -> Value {
+    json!({ "filter": { "isLatestVersion": true } })
 }
 
 fn latest_first(filter: Value, moment: &str) -> Value {

@@ -1,4 +1,4 @@
-//! Which server a command talks to, and on whose behalf.
+//! The server of a command and its credentials, from options, variables and profiles.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,25 +88,16 @@ struct Access {
 }
 
 impl Access {
-    fn settings(&self) -> ServerSettings {
-        ServerSettings {
+    /// The options, these addresses among them, over variables and the profile.
+    fn layers(&self, addresses: ServerSettings) -> Result<Layers, Failure> {
+        let options = ServerSettings {
             username: self.username.clone(),
             token: self.token.clone(),
             authorities: self.authorities.clone(),
             certificate_chain: self.certificate_chain.clone(),
             private_key: self.private_key.clone(),
             request_timeout: self.request_timeout,
-            ..ServerSettings::default()
-        }
-    }
-
-    /// The options, these addresses among them, over variables and the profile.
-    fn layers(&self, addresses: ServerSettings) -> Result<Layers, Failure> {
-        let options = ServerSettings {
-            rest_address: addresses.rest_address,
-            grpc_address: addresses.grpc_address,
-            management_address: addresses.management_address,
-            ..self.settings()
+            ..addresses
         };
         Layers::gather(options, self.profile.as_deref())
     }
