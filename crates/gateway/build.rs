@@ -1,4 +1,5 @@
-//! Compiles `api/contract.json` to static tables: schemas, operations, routes. Stops at what it does not know.
+//! Compiles `api/contract.json` to static tables: schemas, operations, routes; and the answers that releases have
+//! published, for tests. Stops at what it does not know.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -23,29 +24,56 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const MAX_PROPERTIES: usize = 64;
 
 fn main() {
-    println!("cargo:rerun-if-changed=api/contract.json");
+    println!("cargo:rerun-if-changed=api");
     println!("cargo:rerun-if-changed=build.rs");
-    let text = fs::read_to_string("api/contract.json").expect("api/contract.json is readable");
-    let contract: Value = serde_json::from_str(&text).expect("api/contract.json is JSON");
-    let mut compiler = Compiler { contract: &contract, idents: HashMap::new(), out: String::new() };
+    let contract = read("contract");
+    let mut compiler = Compiler::new(&contract, Unnamed::Refused);
     let operations = contract["operations"].as_array().expect("operations is a list");
     let texts = PATTERNS.map(|(text, _)| text);
     writeln!(compiler.out, "pub(crate) static PATTERNS: [&str; {}] = {texts:?};", texts.len())
         .expect("memory");
     compiler.operations(operations);
     compiler.routes(operations);
+    write("contract", &compiler.out);
+    // Releases add members to answers, so that clients of an older one must ignore them.
+    for (release, unnamed) in [("answers-8.9", Unnamed::Ignored), ("answers-8.10", Unnamed::Refused)] {
+        let contract = read(release);
+        let mut compiler = Compiler::new(&contract, unnamed);
+        compiler.answers(contract["operations"].as_array().expect("operations is a list"));
+        write(release, &compiler.out);
+    }
+}
+
+fn read(name: &str) -> Value {
+    let text = fs::read_to_string(format!("api/{name}.json")).expect("the contract is readable");
+    serde_json::from_str(&text).expect("the contract is JSON")
+}
+
+fn write(name: &str, tables: &str) {
     let dir = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    fs::write(Path::new(&dir).join("contract.rs"), compiler.out).expect("OUT_DIR is writable");
+    fs::write(Path::new(&dir).join(format!("{name}.rs")), tables).expect("OUT_DIR is writable");
+}
+
+/// Members that an object does not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unnamed {
+    Refused,
+    Ignored,
 }
 
 struct Compiler<'a> {
     contract: &'a Value,
+    unnamed: Unnamed,
     /// Rendered schema to the name of its static.
     idents: HashMap<String, String>,
     out: String,
 }
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    fn new(contract: &'a Value, unnamed: Unnamed) -> Self {
+        Self { contract, unnamed, idents: HashMap::new(), out: String::new() }
+    }
+
     /// Follows references; the reference may add `nullable`.
     fn resolve(&self, schema: &Value) -> Map<String, Value> {
         let schema = schema.as_object().expect("a schema is an object");
@@ -64,13 +92,17 @@ impl Compiler<'_> {
         let schema = self.resolve(schema);
         let nullable = schema.get("nullable") == Some(&Value::Bool(true));
         let kind = self.kind(&schema);
-        let rendered = format!("Schema {{ nullable: {nullable}, kind: {kind} }}");
-        if let Some(ident) = self.idents.get(&rendered) {
+        self.named(&format!("Schema {{ nullable: {nullable}, kind: {kind} }}"))
+    }
+
+    /// The name of the static with a rendered schema.
+    fn named(&mut self, rendered: &str) -> String {
+        if let Some(ident) = self.idents.get(rendered) {
             return ident.clone();
         }
         let ident = format!("S{}", self.idents.len());
         writeln!(self.out, "pub(crate) static {ident}: Schema = {rendered};").expect("memory");
-        self.idents.insert(rendered, ident.clone());
+        self.idents.insert(rendered.to_owned(), ident.clone());
         ident
     }
 
@@ -134,14 +166,7 @@ impl Compiler<'_> {
             (None, [_]) => self.kind(&self.resolve(&self.flattened(alternatives)[0])),
             (merged, _) => {
                 if let Some(kind) = merged {
-                    let rendered = format!("Schema {{ nullable: false, kind: {kind} }}");
-                    let count = self.idents.len();
-                    let ident = self.idents.entry(rendered.clone()).or_insert_with(|| {
-                        writeln!(self.out, "pub(crate) static S{count}: Schema = {rendered};")
-                            .expect("memory");
-                        format!("S{count}")
-                    });
-                    others.push(ident.clone());
+                    others.push(self.named(&format!("Schema {{ nullable: false, kind: {kind} }}")));
                 }
                 format!("Kind::Choice(&[&{}])", others.join(", &"))
             }
@@ -160,15 +185,22 @@ impl Compiler<'_> {
         flat
     }
 
+    /// Alternatives may give a property values of different JSON types.
     fn object(&mut self, alternatives: &[Map<String, Value>], discriminator: Option<&Value>) -> String {
         let mut properties: BTreeMap<String, String> = BTreeMap::new();
         for alternative in alternatives {
             for (name, schema) in
                 alternative.get("properties").and_then(Value::as_object).into_iter().flatten()
             {
-                let ident = self.schema(schema);
-                let earlier = properties.insert(name.clone(), ident.clone());
-                assert!(earlier.is_none_or(|e| e == ident), "alternatives differ in property {name}");
+                let mut ident = self.schema(schema);
+                if let Some(earlier) = properties.get(name).filter(|earlier| **earlier != ident) {
+                    let nullable = self.resolve(schema).get("nullable") == Some(&Value::Bool(true));
+                    let either = format!(
+                        "Schema {{ nullable: {nullable}, kind: Kind::Choice(&[&{earlier}, &{ident}]) }}"
+                    );
+                    ident = self.named(&either);
+                }
+                properties.insert(name.clone(), ident);
             }
         }
         assert!(properties.len() <= MAX_PROPERTIES, "more than {MAX_PROPERTIES} properties");
@@ -198,7 +230,7 @@ impl Compiler<'_> {
         let additional = match alternatives[0].get("additionalProperties") {
             Some(Value::Bool(true)) => "Additional::Any".into(),
             Some(schema @ Value::Object(_)) => format!("Additional::Each(&{})", self.schema(schema)),
-            _ if properties.is_empty() => "Additional::Any".into(),
+            _ if properties.is_empty() || self.unnamed == Unnamed::Ignored => "Additional::Any".into(),
             _ => "Additional::None".to_owned(),
         };
         let properties: Vec<_> =
@@ -209,6 +241,29 @@ impl Compiler<'_> {
             properties.join(", "),
             masks.join(", ")
         )
+    }
+
+    /// Statuses of an operation with the schemas of their JSON.
+    fn responses(&mut self, operation: &Value) -> String {
+        let responses = operation["responses"].as_object().expect("responses").iter();
+        let responses = responses.map(|(status, schema)| {
+            let schema =
+                if schema.is_null() { "None".into() } else { format!("Some(&{})", self.schema(schema)) };
+            format!("({status}, {schema})")
+        });
+        responses.collect::<Vec<_>>().join(", ")
+    }
+
+    fn answers(&mut self, operations: &[Value]) {
+        let mut answers = String::new();
+        for operation in operations {
+            let id = operation["id"].as_str().expect("an id");
+            let responses = self.responses(operation);
+            writeln!(answers, "    Answers {{ operation: {id:?}, responses: &[{responses}] }},")
+                .expect("memory");
+        }
+        let count = operations.len();
+        writeln!(self.out, "pub(crate) static ANSWERS: [Answers; {count}] = [\n{answers}];").expect("memory");
     }
 
     fn operations(&mut self, operations: &[Value]) {
@@ -240,12 +295,7 @@ impl Compiler<'_> {
                     format!("Some(Body {{ media: Media::{media}, schema: &{schema}, required: {required} }})")
                 }
             };
-            let mut responses = Vec::new();
-            for (status, schema) in operation["responses"].as_object().expect("responses") {
-                let schema =
-                    if schema.is_null() { "None".into() } else { format!("Some(&{})", self.schema(schema)) };
-                responses.push(format!("({status}, {schema})"));
-            }
+            let responses = self.responses(operation);
             let method = operation["method"].as_str().expect("a method");
             let path = operation["path"].as_str().expect("a path");
             writeln!(names, "    /// `{method} {path}`.\n    {},", pascal(id)).expect("memory");
@@ -253,8 +303,7 @@ impl Compiler<'_> {
                 specs,
                 "    OperationSpec {{ id: {id:?}, method: {method:?}, path: {path:?}, \
                  path_parameters: &[{path_parameters}], query_parameters: &[{query_parameters}], body: {body}, \
-                 responses: &[{}] }},",
-                responses.join(", ")
+                 responses: &[{responses}] }},"
             )
             .expect("memory");
         }

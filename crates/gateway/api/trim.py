@@ -1,9 +1,12 @@
 """Trims published OpenAPI files of the Orchestration Cluster REST API to the wire facts that the gateway needs.
 
     python3 trim.py openapi-8.9.json openapi-8.10.json > contract.json
+    python3 trim.py --answers openapi-8.9.json > answers-8.9.json
+    python3 trim.py --answers openapi-8.10.json > answers-8.10.json
 
 The first is of the release that is served as a whole; of the second, `release.json` says what is not served yet, and
-which of its members schemas have already. README.md in this folder describes the result.
+which of its members schemas have already. Answers of a release are those that it has published, for tests alone.
+README.md in this folder describes the result.
 """
 
 import json
@@ -70,6 +73,9 @@ RENAMED = [
     ("JobFailRequest", "leaseToken", "jobLeaseToken"),
     ("JobUpdateRequest", "leaseToken", "jobLeaseToken"),
 ]
+
+# Patterns of keys. IDs in answers are what callers have chosen, under rules of the release in which they did.
+KEY_PATTERNS = ("^-?[0-9]+$", "^[0-9]+-[0-9]+$")
 
 
 def trimmed_file(path):
@@ -179,12 +185,16 @@ def trimmed_file(path):
                 json_content = response.get("content", {}).get("application/json")
                 entry["responses"][status] = trimmed(json_content["schema"]) if json_content else None
             operations.append(entry)
-    all_schemas = {name: trimmed(schema) for name, schema in schemas.items()}
+    return operations, {name: trimmed(schema) for name, schema in schemas.items()}
+
+
+def demanding(operations, schemas):
+    """The same with what the engine demands of requests."""
     for schema, field, keyword, value in DEMANDS:
-        all_schemas[schema]["properties"][field][keyword] = value
+        schemas[schema]["properties"][field][keyword] = value
     for schema, field in ANY_VALUES:
-        all_schemas[schema]["properties"][field] = {}
-    return operations, all_schemas
+        schemas[schema]["properties"][field] = {}
+    return operations, schemas
 
 
 def take_members(target, source, names):
@@ -217,15 +227,30 @@ def served(older, newer, release):
         for step in properties:
             target, source = target["properties"][step], source["properties"][step]
         take_members(target, source, members)
-    for schema, member, other in RENAMED:
-        properties = schemas[schema]["properties"]
-        properties[other] = properties[member]
+    rename(schemas)
     return operations, schemas
 
 
-def main(older, newer):
-    release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text())
-    operations, schemas = served(trimmed_file(older), trimmed_file(newer), release)
+def rename(schemas):
+    """Adds the other names of members."""
+    for schema, member, other in RENAMED:
+        properties = schemas[schema]["properties"]
+        if member in properties:
+            properties[other] = properties[member]
+
+
+def answers(published):
+    """The answers of a release, as far as they are JSON."""
+    operations, schemas = published
+    rename(schemas)
+    for schema in schemas.values():
+        if schema.get("pattern") not in KEY_PATTERNS:
+            schema.pop("pattern", None)
+    return [{"id": operation["id"], "responses": operation["responses"]} for operation in operations], schemas
+
+
+def print_used(operations, schemas):
+    """Prints operations and the schemas that they use."""
     kept = {}
 
     def keep(schema):
@@ -250,6 +275,16 @@ def main(older, newer):
     out.append(",\n".join(f"  {json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept)))
     out.append("}}")
     print("\n".join(out))
+
+
+def main(*arguments):
+    match arguments:
+        case ("--answers", path):
+            print_used(*answers(trimmed_file(path)))
+        case (older, newer):
+            release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text())
+            contracts = [demanding(*trimmed_file(path)) for path in (older, newer)]
+            print_used(*served(*contracts, release))
 
 
 main(*sys.argv[1:])

@@ -151,3 +151,29 @@ mod tables {
 }
 
 pub(crate) use tables::{OPERATIONS, Operation, ROUTES};
+
+/// Answers that releases have published.
+#[cfg(test)]
+pub(crate) mod published {
+    use super::Schema;
+
+    /// The answers of an operation: status, and the schema of JSON.
+    pub(crate) struct Answers {
+        pub(crate) operation: &'static str,
+        pub(crate) responses: &'static [(u16, Option<&'static Schema>)],
+    }
+
+    #[allow(clippy::all, clippy::pedantic, dead_code)]
+    pub(crate) mod release_8_9 {
+        use super::super::*;
+        use super::Answers;
+        include!(concat!(env!("OUT_DIR"), "/answers-8.9.rs"));
+    }
+
+    #[allow(clippy::all, clippy::pedantic, dead_code)]
+    pub(crate) mod release_8_10 {
+        use super::super::*;
+        use super::Answers;
+        include!(concat!(env!("OUT_DIR"), "/answers-8.10.rs"));
+    }
+}

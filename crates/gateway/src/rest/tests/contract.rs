@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::contract::{
     Additional, Format, Kind, Media, OPERATIONS, Object, Operation, OperationSpec, Pattern, ROUTES, Schema,
-    Text,
+    Text, published,
 };
 use super::super::lenient::is_left_out;
 use super::super::operation::served;
@@ -414,8 +414,29 @@ pub(super) fn check_response(spec: &OperationSpec, status: u16, body: &str) {
         None if spec.id == "getResourceContentBinary" => {}
         None => assert_eq!(body, "", "{} answers {status} with a body", spec.id),
         Some(_) if spec.id == "getResourceContent" => {}
-        Some(schema) => assert_eq!(validate(schema, body).err(), None, "{}: {body}", spec.id),
+        Some(schema) => {
+            assert_eq!(validate(schema, body).err(), None, "{}: {body}", spec.id);
+            check_published(spec.id, status, body);
+        }
     }
+}
+
+/// Clients of each release that has the operation understand its answer.
+fn check_published(operation: &str, status: u16, body: &str) {
+    let releases = [
+        ("8.9", published::release_8_9::ANSWERS.as_slice()),
+        ("8.10", published::release_8_10::ANSWERS.as_slice()),
+    ];
+    let mut known = 0;
+    for (release, answers) in releases {
+        let Some(answers) = answers.iter().find(|answers| answers.operation == operation) else { continue };
+        let declared = answers.responses.iter().find(|(declared, _)| *declared == status);
+        let schema = declared.and_then(|(_, schema)| *schema);
+        let schema = schema.unwrap_or_else(|| panic!("{operation}: {release} declares no JSON for {status}"));
+        assert_eq!(validate(schema, body).err(), None, "{operation} of {release}: {body}");
+        known += 1;
+    }
+    assert_ne!(known, 0, "no release has {operation}");
 }
 
 #[test]
