@@ -16,7 +16,8 @@ pub const IDEMPOTENCY_VERSION: u16 = 3;
 /// The first version that keeps parked records.
 pub const PARKING_VERSION: u16 = 5;
 
-/// The first version that takes names of cluster variables and arguments of FEEL functions as the reference does.
+/// The first version that takes names of cluster variables, arguments of FEEL functions, and XML files that are no
+/// models as the reference does.
 pub const LENIENT_VERSION: u16 = 5;
 
 /// The first version that suspends process instances, assigns business IDs and changes jobs by batch operations.
