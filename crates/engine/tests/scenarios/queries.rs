@@ -273,22 +273,22 @@ fn definitions_tell_what_they_are_and_came_from() {
         &mut harness,
         Query::ProcessDefinition { key },
         expect![[r#"
-        ProcessDefinition(
-            ProcessDefinitionView {
-                key: 2251799813685250,
-                process_id: "p",
-                name: None,
-                version: 1,
-                version_tag: Some(
-                    "v7",
-                ),
-                resource_name: "p.bpmn",
-                tenant_id: "<default>",
-                has_start_form: true,
-                is_deleted: false,
-            },
-        )
-    "#]],
+            ProcessDefinition(
+                ProcessDefinitionView {
+                    key: 2251799813685250,
+                    process_id: "p",
+                    name: None,
+                    version: 1,
+                    version_tag: Some(
+                        "v7",
+                    ),
+                    resource_name: "p.bpmn",
+                    tenant_id: "<default>",
+                    has_start_form: true,
+                    is_draining: false,
+                },
+            )
+        "#]],
     );
     check(
         &mut harness,
@@ -449,7 +449,7 @@ fn definitions_tell_what_they_are_and_came_from() {
     else {
         panic!("a process definition")
     };
-    assert!(draining.is_deleted);
+    assert!(draining.is_draining);
 }
 
 #[test]

@@ -157,7 +157,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             resource_name: "order.bpmn".into(),
             tenant_id: Name::default_tenant(),
             has_start_form: true,
-            is_deleted: *key == 6,
+            is_draining: *key == 6,
         }),
         Query::Decision { key } => QueryReply::Decision(DecisionView {
             key: *key,
