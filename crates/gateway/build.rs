@@ -96,6 +96,7 @@ impl Compiler<'_> {
                 let min = if min == i64::MIN { "i64::MIN".into() } else { min.to_string() };
                 format!("Kind::Integer {{ min: {min}, max: {max} }}")
             }
+            Some("number") => "Kind::Number".into(),
             Some("string") => text_kind(schema),
             Some("array") => {
                 let items = self.schema(&schema["items"]);

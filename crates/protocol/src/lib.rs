@@ -42,7 +42,7 @@ pub use batch_operation::{
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use clock::Clock;
-pub use cluster_variable::{ClusterVariable, ClusterVariableAction};
+pub use cluster_variable::{ClusterVariable, ClusterVariableAction, ClusterVariableKind};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, BusinessIdClaim, Command, CompleteJob, CorrelateMessage,
     CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,

@@ -404,3 +404,9 @@ pub struct ClusterVariableView {
     #[n(2)]
     pub value: crate::Json,
 }
+    /// `None`: there is none.
+    #[n(3)]
+    pub metadata: Option<crate::Document>,
+    /// `None`: that of data.
+    #[n(4)]
+    pub kind: Option<crate::ClusterVariableKind>,

@@ -249,6 +249,7 @@ records! {
     /// A variable of the cluster or of a tenant.
     ClusterVariableRecord {
         0 name: Name, 1 #[serde(serialize_with = "json_as_text")] value: Json, 2 scope: Name, 3 tenant_id: Name,
+        4 #[cbor(default)] metadata: Document, 5 #[cbor(default)] kind: Name,
     }
     /// A failure of the engine itself; the instance is banned.
     ErrorRecord {

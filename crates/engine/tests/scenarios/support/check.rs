@@ -19,6 +19,7 @@
 //! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
 //! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
 //! broadcast SIGNAL [JSON]    conditions [PROCESS v=1] JSON
+//! vars create|update|delete NAME [tenant=ID] [kind=KIND] [metadata=NAME:VALUE,…] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] [await=REQUEST] JSON
 //! assign TASK WHO [claim]    unassign TASK    finish TASK [JSON]    change TASK [due=…] [users=a,b] …
@@ -39,11 +40,11 @@ use expect_test::Expect;
 use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
     BatchOperationChange, BroadcastSignal, BusinessIdClaim, Clock, ClusterVariable, ClusterVariableAction,
-    Command, CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
-    DeleteHistory, DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateConditionals,
-    EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key, MigrateInstance, MigrationPlan,
-    ModifyInstance, MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables,
-    ThrowError, UpdateJob,
+    ClusterVariableKind, Command, CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance,
+    DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, Document, ElementMapping,
+    ElementSource, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key,
+    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
+    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::harness::{START_MS, document};
@@ -340,16 +341,7 @@ impl Run {
                 operation_reference: None,
                 request_id: line.number("await"),
             }),
-            "vars" => Command::ClusterVariable(ClusterVariable {
-                action: match line.word(1) {
-                    "create" => ClusterVariableAction::Create,
-                    "update" => ClusterVariableAction::Update,
-                    _ => ClusterVariableAction::Delete,
-                },
-                tenant_id: line.option("tenant").map(Name::from),
-                name: Name::from(line.word(2)),
-                value: Json::from_valid(line.variables().to_json()),
-            }),
+            "vars" => cluster_variable(line),
             "migrate" => Command::MigrateInstance(MigrateInstance {
                 process_instance_key: self.instance(line.word(1)),
                 plan: self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
@@ -566,6 +558,31 @@ fn complete(line: &Line, job_key: Key) -> Command {
         activate_elements,
         is_completion_condition_fulfilled: is_fulfilled,
         is_cancel_remaining_instances: line.option("cancel").is_some(),
+fn cluster_variable(line: &Line) -> Command {
+    Command::ClusterVariable(ClusterVariable {
+        action: match line.word(1) {
+            "create" => ClusterVariableAction::Create,
+            "update" => ClusterVariableAction::Update,
+            _ => ClusterVariableAction::Delete,
+        },
+        tenant_id: line.option("tenant").map(Name::from),
+        name: Name::from(line.word(2)),
+        value: Json::from_valid(line.variables().to_json()),
+        metadata: line.option("metadata").map(metadata),
+        kind: line.option("kind").and_then(ClusterVariableKind::of_name),
+    })
+}
+
+/// Entries like `name:text,other:1`.
+fn metadata(text: &str) -> Document {
+    let entries = text.split(',').filter_map(|entry| entry.split_once(':'));
+    let json = |text: &str| match text.parse::<f64>() {
+        Ok(_) => Json::from_valid(text.to_owned()),
+        Err(_) => Json::string(text),
+    };
+    entries.map(|(name, value)| (Name::from(name), json(value))).collect()
+}
+
     };
     let result = if is_ad_hoc { Some(result) } else { user_task::result(line) }.map(Box::new);
     Command::CompleteJob(CompleteJob { job_key, variables, result, lease: None, business_id: None })

@@ -206,6 +206,8 @@ fn usual(command: &Command) -> Response {
             value: variable.value.clone(),
         }),
         Command::BroadcastSignal(signal) => {
+            metadata: variable.metadata.clone(),
+            kind: variable.kind,
             Response::SignalBroadcast { signal_key: 12, tenant_id: signal.tenant_id.clone() }
         }
         Command::EvaluateConditionals(evaluate) => Response::ConditionalsEvaluated {
