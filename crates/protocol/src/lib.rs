@@ -69,7 +69,7 @@ pub use query::{
     AuthorizationView, BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView,
     DecisionRequirementsView, DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView,
     IdentityQuery, IdentityReply, IncidentView, Instances, Page, ProcessDefinitionView, ProcessInstanceView,
-    Query, QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView, UserView,
+    Query, QueryReply, RunningDefinitionView, ScopeView, SourceOf, SubscriptionView, UserTaskView, UserView,
     VariableView, error_hash,
 };
 pub use record::{

@@ -506,3 +506,30 @@ fn listeners_are_listed_by_their_ids() {
     assert_eq!(listed(&mut harness, 2), (vec!["a".to_owned(), "b".to_owned()], false));
     assert_eq!(listed(&mut harness, 1), (vec!["a".to_owned()], true));
 }
+
+#[test]
+fn a_scope_sees_its_variables_and_those_around_it() {
+    let mut harness = Harness::new();
+    let model = "process p\nstart s\njob t in:a=\"=1\" in:b=\"=b + 1\"\nend e\ns -> t -> e";
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    let create = CreateInstance {
+        variables: document(r#"{"b":1,"c":true}"#),
+        ..CreateInstance::of(DefinitionRef::Id { id: "p".into(), version: None })
+    };
+    harness.command(Command::CreateInstance(create)).unwrap().unwrap();
+    let job = harness.activate("t", 1).remove(0);
+    let mut seen = |key| match harness.read(&Query::Scope { key })? {
+        QueryReply::Scope(scope) => {
+            assert_eq!((&*scope.process_id, scope.tenant_id), ("p", Name::default_tenant()));
+            let mut all: Vec<_> =
+                scope.variables.iter().map(|(name, value)| format!("{name}={}", value.as_str())).collect();
+            all.sort();
+            Ok(all.join(" "))
+        }
+        reply => panic!("{reply:?}"),
+    };
+    assert_eq!(seen(job.process_instance_key).unwrap(), "b=1 c=true");
+    assert_eq!(seen(job.element_instance_key).unwrap(), "a=1 b=2 c=true");
+    let error: ReadError = seen(7).unwrap_err();
+    assert!(format!("{error:?}").contains("Process or element instance with key '7' not found"), "{error:?}");
+}

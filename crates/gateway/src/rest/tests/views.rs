@@ -7,7 +7,7 @@ use protocol::{
     Actor, ActorType, BatchItemState, BatchItemView, BatchOperationState, BatchOperationType,
     BatchOperationView, CallHierarchyEntry, ClusterVariableKind, ClusterVariableView, Command,
     DecisionRequirementsView, DecisionView, Document, ElementInstanceView, FileView, IncidentView, Json,
-    Name, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, Rejection, VariableView,
+    Name, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, Rejection, ScopeView, VariableView,
 };
 
 use super::super::contract::Operation;
@@ -61,6 +61,17 @@ fn cluster_variables() -> QueryReply {
     QueryReply::ClusterVariables { variables, has_more: false }
 }
 
+fn scope(key: u64) -> Result<QueryReply, SubmitError> {
+    if key == 404 {
+        return Err(Rejection::not_found("Process or element instance with key '404' not found").into());
+    }
+    Ok(QueryReply::Scope(ScopeView {
+        process_id: "p".into(),
+        tenant_id: "t".into(),
+        variables: Document::parse(r#"{"a":1,"b":2}"#.into()).unwrap(),
+    }))
+}
+
 /// There is everything but what has the key 404.
 pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
     Ok(match query {
@@ -71,6 +82,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             let items = (1..=3).map(|item| batch_item(batch_operation_key.unwrap_or(12), item)).collect();
             QueryReply::BatchItems { items, has_more: true }
         }
+        Query::Scope { key } => scope(*key)?,
         Query::UserTask { key } => QueryReply::UserTask(Box::new(super::user_tasks::view(*key))),
         Query::UserTaskForm { key: 6 } => QueryReply::UserTaskForm(None),
         Query::UserTaskForm { .. } => QueryReply::UserTaskForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),
