@@ -26,6 +26,12 @@ pub const SUSPENSION_VERSION: u16 = 5;
 /// The first version that has priorities and leases of jobs.
 pub const PRIORITY_VERSION: u16 = 5;
 
+/// The first version that has metadata and kinds of cluster variables.
+pub const METADATA_VERSION: u16 = 5;
+
+/// The first version that has business IDs of messages.
+pub const BUSINESS_ID_VERSION: u16 = 5;
+
 /// The version that is active where no command has activated one: that of the releases which did not note it.
 pub const FIRST_ACTIVE_VERSION: u16 = 2;
 

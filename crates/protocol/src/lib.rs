@@ -33,8 +33,9 @@ mod user_task;
 
 pub use actor::{Actor, ActorType};
 pub use batch::{
-    Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION,
-    IDEMPOTENCY_VERSION, LENIENT_VERSION, PARKING_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
+    BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
+    FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION, PARKING_VERSION,
+    PRIORITY_VERSION, SUSPENSION_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,

@@ -102,6 +102,7 @@ fn start_events_see_them() {
         message_id: Name::default(),
         variables: Document::empty(),
         tenant_id: Name::default_tenant(),
+        business_id: None,
     };
     harness.command(Command::PublishMessage(publish)).unwrap().unwrap();
     assert_eq!(harness.activate("t", 1).len(), 1);
@@ -132,9 +133,9 @@ fn decisions_see_them() {
         tenant_id: Some("t".into()),
         name: "x".into(),
         value: Json::from_valid("2"),
-    };
         metadata: None,
         kind: None,
+    };
     harness.command(Command::ClusterVariable(of_tenant)).unwrap().unwrap();
     assert_eq!(evaluate(&mut harness, "{}"), "2");
     assert_eq!(evaluate(&mut harness, r#"{"camunda":{"vars":{"env":{"x":3}}}}"#), "3");
@@ -146,9 +147,9 @@ fn change(action: ClusterVariableAction, name: &str, value: &str) -> Command {
         tenant_id: None,
         name: Name::from(name),
         value: Json::from_valid(value.to_owned()),
-    })
         metadata: None,
         kind: None,
+    })
 }
 
 #[test]
@@ -222,9 +223,9 @@ fn all_of_them_are_listed() {
         tenant_id: Some("t".into()),
         name: "a".into(),
         value: Json::from_valid("7"),
-    };
         metadata: None,
         kind: None,
+    };
     harness.command(Command::ClusterVariable(of_tenant)).unwrap().unwrap();
     assert_eq!(listed(&mut harness, 2), (vec!["-/b=[1]".to_owned(), "t/a=7".to_owned()], false));
     assert_eq!(listed(&mut harness, 1), (vec!["-/b=[1]".to_owned()], true));

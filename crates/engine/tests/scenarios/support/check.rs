@@ -16,10 +16,11 @@
 //! complete JOB [JSON]        throw JOB CODE [message=text] [JSON]
 //! fail JOB [retries=2] [backoff=10s] [message=text] [JSON]
 //! update JOB [retries=2] [timeout=10s]    yield JOB …
-//! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
+//! publish NAME KEY [ttl=10s] [id=ID] [business=ID] [unique=ID] [JSON]     (key `-`: none)
+//! correlate NAME KEY [business=ID] [unique=ID] [JSON]
 //! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
-//! broadcast SIGNAL [JSON]    conditions [PROCESS v=1] JSON
 //! vars create|update|delete NAME [tenant=ID] [kind=KIND] [metadata=NAME:VALUE,…] JSON
+//! broadcast SIGNAL [JSON]    conditions [PROCESS v=1] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] [await=REQUEST] JSON
 //! assign TASK WHO [claim]    unassign TASK    finish TASK [JSON]    change TASK [due=…] [users=a,b] …
@@ -140,6 +141,12 @@ impl<'a> Line<'a> {
 
     fn duration(&self, name: &str) -> Option<i64> {
         self.option(name).map(duration)
+    }
+
+    /// The business ID of a message.
+    fn business_id(&self) -> Option<BusinessIdClaim> {
+        let business_id = Name::from(self.option("business").or(self.option("unique"))?);
+        Some(BusinessIdClaim { business_id, is_unique: self.option("unique").is_some() })
     }
 
     pub(super) fn text(&self, name: &str) -> Name {
@@ -307,12 +314,14 @@ impl Run {
                 message_id: line.text("id"),
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
+                business_id: line.business_id(),
             }),
             "correlate" => Command::CorrelateMessage(CorrelateMessage {
                 name: Name::from(line.word(1)),
                 correlation_key: Name::from(line.word(2).trim_start_matches('-')),
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
+                business_id: line.business_id(),
             }),
             "broadcast" => Command::BroadcastSignal(BroadcastSignal {
                 name: Name::from(line.word(1)),
@@ -549,15 +558,6 @@ fn mapping(text: &str) -> ElementMapping {
     ElementMapping { source_element_id: Name::from(source), target_element_id: Name::from(target) }
 }
 
-fn complete(line: &Line, job_key: Key) -> Command {
-    let activate_elements = line.elements("activate");
-    let is_fulfilled = line.option("fulfilled").is_some();
-    let is_ad_hoc = is_fulfilled || !activate_elements.is_empty();
-    let variables = if is_ad_hoc { Document::empty() } else { line.variables() };
-    let result = JobResult::AdHocSubProcess {
-        activate_elements,
-        is_completion_condition_fulfilled: is_fulfilled,
-        is_cancel_remaining_instances: line.option("cancel").is_some(),
 fn cluster_variable(line: &Line) -> Command {
     Command::ClusterVariable(ClusterVariable {
         action: match line.word(1) {
@@ -583,6 +583,15 @@ fn metadata(text: &str) -> Document {
     entries.map(|(name, value)| (Name::from(name), json(value))).collect()
 }
 
+fn complete(line: &Line, job_key: Key) -> Command {
+    let activate_elements = line.elements("activate");
+    let is_fulfilled = line.option("fulfilled").is_some();
+    let is_ad_hoc = is_fulfilled || !activate_elements.is_empty();
+    let variables = if is_ad_hoc { Document::empty() } else { line.variables() };
+    let result = JobResult::AdHocSubProcess {
+        activate_elements,
+        is_completion_condition_fulfilled: is_fulfilled,
+        is_cancel_remaining_instances: line.option("cancel").is_some(),
     };
     let result = if is_ad_hoc { Some(result) } else { user_task::result(line) }.map(Box::new);
     Command::CompleteJob(CompleteJob { job_key, variables, result, lease: None, business_id: None })
