@@ -128,6 +128,7 @@ impl<'a> Compiler<'a> {
                 let min = if min == i64::MIN { "i64::MIN".into() } else { min.to_string() };
                 format!("Kind::Integer {{ min: {min}, max: {max} }}")
             }
+            Some("number") => "Kind::Number".into(),
             Some("string") => text_kind(schema),
             Some("array") => {
                 let items = self.schema(&schema["items"]);

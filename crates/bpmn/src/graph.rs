@@ -113,6 +113,9 @@ pub struct Listeners {
     pub start: Vec<Listener>,
     /// End listeners, in order; they run after the element's own work.
     pub end: Vec<Listener>,
+    /// Listeners of a multi-instance activity that run once, before its list is read. They become start listeners of
+    /// the body.
+    pub(crate) before_all: Vec<Listener>,
     /// Headers of the element as a JSON object; the listeners' jobs have them, too.
     pub headers_json: Arc<str>,
 }

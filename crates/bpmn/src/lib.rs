@@ -36,6 +36,11 @@ use catalogue::Catalogue;
 use outline::Outline;
 use problem::Report;
 
+/// Whether an XML file seems to be a model, though maybe one with mistakes: it names the namespace of BPMN.
+pub fn is_model(xml: &[u8]) -> bool {
+    self::xml::decode(xml).is_ok_and(|text| text.contains(self::xml::MODEL_NAMESPACE))
+}
+
 /// Reads the executable processes of a file, in document order.
 ///
 /// Processes that are not executable are skipped; a file without an executable one is refused.

@@ -7,10 +7,13 @@ use crate::limits::Limits;
 
 pub(crate) use ::xml::{NodeId, decode};
 
+/// The namespace of BPMN.
+pub(crate) const MODEL_NAMESPACE: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
+
 /// The namespaces that the parser reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Space {
-    /// `http://www.omg.org/spec/BPMN/20100524/MODEL`
+    /// [`MODEL_NAMESPACE`]
     Bpmn,
     /// `http://camunda.org/schema/zeebe/1.0`
     Zeebe,
@@ -19,7 +22,7 @@ pub(crate) enum Space {
 impl Space {
     fn of(namespace: &str) -> Option<Self> {
         match namespace {
-            "http://www.omg.org/spec/BPMN/20100524/MODEL" => Some(Self::Bpmn),
+            MODEL_NAMESPACE => Some(Self::Bpmn),
             "http://camunda.org/schema/zeebe/1.0" => Some(Self::Zeebe),
             _ => None,
         }

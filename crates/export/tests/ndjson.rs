@@ -20,6 +20,7 @@ fn published(position: u64, variables: &str) -> Record {
         deadline_ms: 2,
         variables: Document::parse(Bytes::copy_from_slice(variables.as_bytes())).unwrap(),
         tenant_id: Name::default_tenant(),
+        business_id: None,
     };
     Record { operation_reference: Some(5), ..record(position, Intent::Published, message) }
 }

@@ -64,6 +64,10 @@ ANY_VALUES = [
     ("UpdateClusterVariableRequest", "value"),
 ]
 
+# Maps whose values may be a text or a number instead of operators, which the published contract of the alpha does not
+# say yet: (schema, property).
+PLAIN_VALUES = [("ClusterVariableSearchQueryFilterRequest", "metadata")]
+
 # Names of members in the clients of the released 8.10, which were renamed after the published file: (schema, member of
 # the file, other name).
 RENAMED = [
@@ -120,8 +124,6 @@ def trimmed_file(path):
         result = {}
         if schema.get("nullable"):
             result["nullable"] = True
-        if {one.get("type") for one in schema.get("oneOf", [])} == {"string", "number"}:
-            return {}
         if "oneOf" in schema:
             result["oneOf"] = [trimmed(one) for one in schema["oneOf"]]
             if "discriminator" in schema:
@@ -194,6 +196,11 @@ def demanding(operations, schemas):
         schemas[schema]["properties"][field][keyword] = value
     for schema, field in ANY_VALUES:
         schemas[schema]["properties"][field] = {}
+    for schema, field in PLAIN_VALUES:
+        # The older file does not have them.
+        if one := schemas[schema]["properties"].get(field):
+            plain = [{"type": "string"}, {"type": "number"}]
+            one["additionalProperties"] = {"oneOf": [*plain, one["additionalProperties"]]}
     return operations, schemas
 
 

@@ -301,7 +301,8 @@ impl Generator<'_> {
         let how = ["", " sequential"][self.random.below(2) as usize];
         let output = ["", " collect=list gives=r"][self.random.below(2) as usize];
         let until = ["", "", " until=\"numberOfCompletedInstances >= 2\""][self.random.below(3) as usize];
-        format!(" each={list} as=item{how}{output}{until}")
+        let before = if self.random.percent(15) { " listen:beforeAll=t" } else { "" };
+        format!(" each={list} as=item{how}{output}{until}{before}")
     }
 
     fn ad_hoc(&mut self, text: &mut String) -> Block {

@@ -16,7 +16,8 @@ pub const IDEMPOTENCY_VERSION: u16 = 3;
 /// The first version that keeps parked records.
 pub const PARKING_VERSION: u16 = 5;
 
-/// The first version that takes names of cluster variables and arguments of FEEL functions as the reference does.
+/// The first version that takes names of cluster variables, arguments of FEEL functions, and XML files that are no
+/// models as the reference does.
 pub const LENIENT_VERSION: u16 = 5;
 
 /// The first version that suspends process instances, assigns business IDs and changes jobs by batch operations.
@@ -24,6 +25,12 @@ pub const SUSPENSION_VERSION: u16 = 5;
 
 /// The first version that has priorities and leases of jobs.
 pub const PRIORITY_VERSION: u16 = 5;
+
+/// The first version that has metadata and kinds of cluster variables.
+pub const METADATA_VERSION: u16 = 5;
+
+/// The first version that has business IDs of messages.
+pub const BUSINESS_ID_VERSION: u16 = 5;
 
 /// The version that is active where no command has activated one: that of the releases which did not note it.
 pub const FIRST_ACTIVE_VERSION: u16 = 2;

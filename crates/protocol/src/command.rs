@@ -534,6 +534,9 @@ pub struct PublishMessage {
     pub variables: Document,
     #[n(5)]
     pub tenant_id: Name,
+    /// Business ID of who gets it, and of an instance that it starts.
+    #[n(6)]
+    pub business_id: Option<BusinessIdClaim>,
 }
 
 /// See [`Command::CorrelateMessage`].
@@ -548,6 +551,9 @@ pub struct CorrelateMessage {
     pub variables: Document,
     #[n(3)]
     pub tenant_id: Name,
+    /// Business ID of who gets it, and of an instance that it starts.
+    #[n(4)]
+    pub business_id: Option<BusinessIdClaim>,
 }
 
 /// See [`Command::BroadcastSignal`].

@@ -58,6 +58,9 @@ pub enum JobListenerEventType {
     /// Before a user task is canceled.
     #[n(7)]
     Canceling,
+    /// Before a multi-instance activity reads its list.
+    #[n(8)]
+    BeforeAll,
 }
 
 impl JobListenerEventType {
@@ -72,6 +75,7 @@ impl JobListenerEventType {
             Self::Updating => "UPDATING",
             Self::Completing => "COMPLETING",
             Self::Canceling => "CANCELING",
+            Self::BeforeAll => "BEFORE_ALL",
         }
     }
 }

@@ -33,8 +33,9 @@ mod user_task;
 
 pub use actor::{Actor, ActorType};
 pub use batch::{
-    Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION,
-    IDEMPOTENCY_VERSION, LENIENT_VERSION, PARKING_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
+    BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
+    FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION, PARKING_VERSION,
+    PRIORITY_VERSION, SUSPENSION_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
@@ -42,7 +43,7 @@ pub use batch_operation::{
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use clock::Clock;
-pub use cluster_variable::{ClusterVariable, ClusterVariableAction};
+pub use cluster_variable::{ClusterVariable, ClusterVariableAction, ClusterVariableKind};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, BusinessIdClaim, Command, CompleteJob, CorrelateMessage,
     CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
@@ -69,7 +70,7 @@ pub use query::{
     AuthorizationView, BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView,
     DecisionRequirementsView, DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView,
     IdentityQuery, IdentityReply, IncidentView, Instances, Page, ProcessDefinitionView, ProcessInstanceView,
-    Query, QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView, UserView,
+    Query, QueryReply, RunningDefinitionView, ScopeView, SourceOf, SubscriptionView, UserTaskView, UserView,
     VariableView, error_hash,
 };
 pub use record::{

@@ -107,6 +107,11 @@ pub enum Query {
     ClusterContext {
         tenant_id: Name,
     },
+    /// Variables that an instance sees, its own and those around it.
+    Scope {
+        /// Key of a process instance or an element instance.
+        key: Key,
+    },
     /// A user task that is not done.
     UserTask {
         key: Key,
@@ -256,6 +261,8 @@ pub enum QueryReply {
     },
     /// See [`Query::ClusterContext`].
     ClusterContext(crate::Json),
+    /// See [`Query::Scope`].
+    Scope(ScopeView),
     /// See [`Query::UserTask`].
     UserTask(Box<UserTaskView>),
     /// See [`Query::UserTaskForm`]; `None` if the task has no form.
@@ -393,6 +400,14 @@ pub struct CallHierarchyEntry {
     pub process_name: Name,
 }
 
+/// See [`Query::Scope`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScopeView {
+    pub process_id: Name,
+    pub tenant_id: Name,
+    pub variables: crate::Document,
+}
+
 /// A variable of the cluster or of a tenant.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ClusterVariableView {
@@ -403,4 +418,10 @@ pub struct ClusterVariableView {
     pub name: Name,
     #[n(2)]
     pub value: crate::Json,
+    /// `None`: there is none.
+    #[n(3)]
+    pub metadata: Option<crate::Document>,
+    /// `None`: that of data.
+    #[n(4)]
+    pub kind: Option<crate::ClusterVariableKind>,
 }

@@ -197,13 +197,13 @@ records! {
     }
     MessageRecord {
         0 name: Name, 1 correlation_key: Name, 2 message_id: Name, 3 #[serde(rename = "timeToLive")] time_to_live_ms: i64,
-        4 #[serde(rename = "deadline")] deadline_ms: i64, 5 variables: Document, 6 tenant_id: Name,
+        4 #[serde(rename = "deadline")] deadline_ms: i64, 5 variables: Document, 6 tenant_id: Name, 7 business_id: Option<Name>,
     }
     /// A message start event that waits for messages.
     MessageStartSubscriptionRecord {
         0 process_definition_key: Key, 1 bpmn_process_id: Name, 2 start_event_id: Name, 3 message_name: Name,
         4 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 5 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
-        6 correlation_key: Name, 7 variables: Document, 8 tenant_id: Name,
+        6 correlation_key: Name, 7 variables: Document, 8 tenant_id: Name, 9 business_id: Option<Name>,
     }
     ProcessInstanceCreationRecord {
         0 bpmn_process_id: Name, 1 version: u32, 2 process_definition_key: Key, 3 process_instance_key: Key,
@@ -249,6 +249,7 @@ records! {
     /// A variable of the cluster or of a tenant.
     ClusterVariableRecord {
         0 name: Name, 1 #[serde(serialize_with = "json_as_text")] value: Json, 2 scope: Name, 3 tenant_id: Name,
+        4 #[cbor(default)] metadata: Document, 5 #[cbor(default)] kind: Name,
     }
     /// A failure of the engine itself; the instance is banned.
     ErrorRecord {

@@ -232,7 +232,14 @@ impl Scene {
         let name = Name::from(format!("r{number}").as_str());
         let variable = |action, value: u64| {
             let value = Json::from_valid(Bytes::from(value.to_string()));
-            Command::ClusterVariable(ClusterVariable { action, tenant_id: None, name: name.clone(), value })
+            Command::ClusterVariable(ClusterVariable {
+                action,
+                tenant_id: None,
+                name: name.clone(),
+                value,
+                metadata: None,
+                kind: None,
+            })
         };
         // Two numbers: what was answered, and what was asked for.
         let written = Arc::new(Mutex::new((0, 0)));

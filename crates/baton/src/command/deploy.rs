@@ -10,7 +10,8 @@ use crate::cli::Deploy;
 use crate::failure::Failure;
 use crate::output;
 
-/// Endings of files that the engine reads; all others are generic resources, which it keeps only.
+/// Endings of files that the engine reads; all others are generic resources, which it keeps only. An XML file without
+/// the sign of BPMN is one, too.
 const READ: [&str; 5] = ["bpmn", "xml", "dmn", "form", "rpa"];
 /// Signs of models, in files with another ending; each with the ending that they should have.
 const SIGNS: [(&str, &str); 3] = [
@@ -62,16 +63,18 @@ pub(crate) async fn run(arguments: &Deploy) -> Result<ExitCode, Failure> {
 /// Says that the engine would not read a file, and why it might be meant to.
 fn generic(name: &str, content: &[u8]) -> Option<String> {
     let ending = Path::new(name).extension().map(|ending| ending.to_string_lossy()).unwrap_or_default();
-    if READ.contains(&ending.as_ref()) {
+    let text = String::from_utf8_lossy(content);
+    let is_read = READ.contains(&ending.as_ref());
+    if is_read && (ending != "xml" || ::bpmn::is_model(content)) {
         return None;
     }
-    let text = String::from_utf8_lossy(content);
     let sign = SIGNS.iter().find(|(sign, _)| text.contains(sign)).map(|(_, ending)| *ending);
     let lower = ending.to_lowercase();
-    let alike = READ.iter().copied().find(|read| {
+    let is_alike = |read: &&str| {
         // A name that lost its end, such as order.bpm.
         (lower.len() > 1 && read.starts_with(&lower)) || strsim::jaro_winkler(&lower, read) >= LIKENESS_MIN
-    });
+    };
+    let alike = READ.iter().copied().filter(|_| !is_read).find(is_alike);
     let meant = match (sign, alike) {
         (Some(ending), _) => {
             format!("; its content is a model: a name that ends with .{ending} makes it one")
@@ -140,6 +143,10 @@ mod tests {
         assert!(said("order.BPMN", b"").ends_with(".bpmn makes it more"), "endings are of small letters");
         assert!(said("order.bpm", b"").ends_with(".bpmn makes it more"));
         assert!(said("ask.from", b"").ends_with(".form makes it more"));
+        assert_eq!(
+            said("notes.xml", b"<notes/>"),
+            "notes.xml is a generic resource, which is kept and never run"
+        );
         assert_eq!(said("notes.txt", b"x"), "notes.txt is a generic resource, which is kept and never run");
     }
 }

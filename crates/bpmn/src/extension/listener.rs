@@ -13,6 +13,10 @@ use crate::xml::NodeId;
 /// Most listeners of one element; each is a job that a token waits for.
 const MAX_LISTENERS: usize = 1000;
 
+/// Event types of execution listeners.
+const EVENTS: &[&str] = &["start", "end", BEFORE_ALL];
+const BEFORE_ALL: &str = "beforeAll";
+
 /// The execution listeners of an element and whether all of them are well-formed. `read` is the kind of the element.
 pub(crate) fn execution_listeners(
     cx: &mut Context<'_, '_>,
@@ -29,7 +33,9 @@ pub(crate) fn execution_listeners(
             cx.problem(format!("must not have more than {MAX_LISTENERS} execution listeners"));
             return (listeners, false);
         }
-        let Some((event, listener)) = read_listener(cx, node, &["start", "end"]) else {
+        // The last one is of release 8.10, as priorities of jobs are.
+        let events = if cx.limits.has_job_priorities { EVENTS } else { &EVENTS[..2] };
+        let Some((event, listener)) = read_listener(cx, node, events) else {
             is_whole = false;
             continue;
         };
@@ -37,8 +43,19 @@ pub(crate) fn execution_listeners(
             cx.problem(reason);
             is_whole = false;
         }
+        if event == BEFORE_ALL && !has_list(cx) {
+            cx.problem(
+                "only a multi-instance activity can have execution listeners of event type 'beforeAll'",
+            );
+            is_whole = false;
+        }
         is_whole &= is_first(cx, &mut seen, node, event);
-        if event == "start" { &mut listeners.start } else { &mut listeners.end }.push(listener);
+        let of_event = match event {
+            "start" => &mut listeners.start,
+            BEFORE_ALL => &mut listeners.before_all,
+            _ => &mut listeners.end,
+        };
+        of_event.push(listener);
     }
     listeners.headers_json = match read {
         Some((ElementKind::Job(definition), _)) => Arc::clone(&definition.headers_json),
@@ -46,6 +63,11 @@ pub(crate) fn execution_listeners(
         _ => headers_json(&headers(cx)),
     };
     (listeners, is_whole)
+}
+
+/// Whether the element is a multi-instance activity.
+fn has_list(cx: &Context<'_, '_>) -> bool {
+    cx.document.bpmn_children(cx.node(), "multiInstanceLoopCharacteristics").next().is_some()
 }
 
 /// One listener with the name of its event, which is one of `events`.

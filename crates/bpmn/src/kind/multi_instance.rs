@@ -8,8 +8,8 @@ use super::read_process::ReadProcess;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::graph::{
-    Element, ElementIndex, ElementKind, ElementType, EventType, MultiInstance, OutputCollection, Process,
-    StandardLoop,
+    Element, ElementIndex, ElementKind, ElementType, EventType, Listeners, MultiInstance, OutputCollection,
+    Process, StandardLoop,
 };
 use crate::problem::excerpt;
 use crate::xml::NodeId;
@@ -162,6 +162,11 @@ pub(crate) fn wrap(read: ReadProcess) -> Process {
 fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
     let inner_index = process.elements.len() as ElementIndex;
     let body = &mut process.elements[index as usize];
+    let of_body = Listeners {
+        start: std::mem::take(&mut body.listeners.before_all),
+        headers_json: Arc::clone(&body.listeners.headers_json),
+        ..Listeners::default()
+    };
     let inner = Element {
         id: body.id.clone(),
         name: body.name.clone(),
@@ -177,7 +182,7 @@ fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
         is_for_compensation: false,
         inputs: std::mem::take(&mut body.inputs),
         outputs: std::mem::take(&mut body.outputs),
-        listeners: std::mem::take(&mut body.listeners),
+        listeners: std::mem::replace(&mut body.listeners, of_body),
         job_priority: std::mem::take(&mut body.job_priority),
     };
     for &child in &inner.children {

@@ -30,7 +30,9 @@ fn listeners_have_an_event_and_a_type() {
         ),
         (
             "<zeebe:executionListener eventType='begin' type='a'/>".to_owned(),
-            &["attribute 'eventType' of zeebe:executionListener must be one of start, end, but is 'begin'"],
+            &[
+                "attribute 'eventType' of zeebe:executionListener must be one of start, end, beforeAll, but is 'begin'",
+            ],
         ),
         (
             "<zeebe:executionListener eventType='end' type='=(' retries='2'/>".to_owned(),
@@ -90,6 +92,13 @@ fn listeners_stand_where_they_can_run() {
         ("intermediateThrowEvent", "", "start", "", None),
         ("intermediateThrowEvent", "", "end", "", None),
         ("manualTask", "", "end", "", None),
+        (
+            "manualTask",
+            "",
+            "beforeAll",
+            "",
+            Some("only a multi-instance activity can have execution listeners of event type 'beforeAll'"),
+        ),
     ] {
         let expected: Vec<String> =
             expected.iter().map(|reason| format!("{element} 'x': {reason}")).collect();

@@ -13,8 +13,8 @@ use export::Hastened;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    AwaitResult, Command, CompleteJob, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query,
-    QueryReply, Rejection, RejectionType, Response,
+    AwaitResult, Command, CompleteJob, CorrelateMessage, CreateInstance, Document, FIRST_PARTITION, Key,
+    Name, PublishMessage, Query, QueryReply, Rejection, RejectionType, Response,
 };
 
 use tokio::sync::oneshot;
@@ -211,7 +211,11 @@ impl Broker for Node {
             match command.asked_mut() {
                 Command::CreateInstance(create) => create.unique_business_id = is_unique,
                 Command::AssignBusinessId { claim, .. }
-                | Command::CompleteJob(CompleteJob { business_id: Some(claim), .. }) => claim.is_unique = is_unique,
+                | Command::CompleteJob(CompleteJob { business_id: Some(claim), .. })
+                | Command::PublishMessage(PublishMessage { business_id: Some(claim), .. })
+                | Command::CorrelateMessage(CorrelateMessage { business_id: Some(claim), .. }) => {
+                    claim.is_unique = is_unique;
+                }
                 _ => {}
             }
             if matches!(command.asked(), Command::Clock(_)) && !self.options.controlled_clock {

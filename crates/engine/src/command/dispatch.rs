@@ -84,6 +84,7 @@ impl CommandContext<'_> {
             | Step::DropCompensations { .. }
             | Step::CompensateCancelled { .. }
             | Step::StartFromBuffer { .. }
+            | Step::StartByBusinessId { .. }
             | Step::MatchBuffered { .. }
             | Step::EvaluateConditions { .. }
             | Step::TriggerCondition { .. }
@@ -191,6 +192,7 @@ impl CommandContext<'_> {
             | Step::ForgetBatches
             | Step::ForgetIdentity(_)
             | Step::StartFromBuffer { .. }
+            | Step::StartByBusinessId { .. }
             | Step::BroadcastSignal { .. }
             | Step::PublishMessage { .. }
             | Step::WithOrigin { .. }

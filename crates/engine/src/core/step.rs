@@ -214,6 +214,16 @@ pub enum Step {
         #[n(1)]
         variables: Document,
     },
+    /// Starts an instance by a buffered message that waits for its business ID to be free.
+    #[n(146)]
+    StartByBusinessId {
+        #[n(0)]
+        tenant_id: protocol::Name,
+        #[n(1)]
+        process_id: protocol::Name,
+        #[n(2)]
+        business_id: protocol::Name,
+    },
     /// Publishes a message that an element has sent.
     #[n(145)]
     PublishMessage {
@@ -422,6 +432,7 @@ impl Step {
             | Self::ForgetBatches
             | Self::ForgetIdentity(_)
             | Self::StartFromBuffer { .. }
+            | Self::StartByBusinessId { .. }
             | Self::BroadcastSignal { .. }
             | Self::PublishMessage { .. }
             | Self::StartBySignal { .. } => return Ok(None),

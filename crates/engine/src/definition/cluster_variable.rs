@@ -1,8 +1,8 @@
 //! Creates, changes and deletes variables of the cluster and of tenants.
 
 use protocol::{
-    ClusterVariable, ClusterVariableAction, ClusterVariableRecord, ClusterVariableView, Intent,
-    LENIENT_VERSION, Name, Rejection, Response,
+    ClusterVariable, ClusterVariableAction, ClusterVariableRecord, Document, Intent, Json, LENIENT_VERSION,
+    Name, Rejection, Response,
 };
 
 use crate::core::context::CommandContext;
@@ -10,14 +10,27 @@ use crate::core::failure::Failure;
 use crate::definition::cluster_variables::place;
 use crate::entity::ClusterVariableRow;
 
+/// Entries of the metadata of a variable.
+const METADATA_ENTRIES_MAX: usize = 100;
+/// Characters of a name in it.
+const METADATA_NAME_CHARS_MAX: usize = 256;
+/// Characters of a value in it, as JSON.
+const METADATA_VALUE_CHARS_MAX: usize = 8192;
+/// Bytes of all of it, as JSON: searches read that of ten thousand variables.
+const METADATA_BYTES_MAX: usize = 64 * 1024;
+
 impl CommandContext<'_> {
     pub(super) fn change_cluster_variable(&mut self, change: &ClusterVariable) -> Result<Response, Failure> {
         let place = place(change.tenant_id.as_ref(), &change.name);
         let old = self.tables.cluster_variables.get(&place)?;
-        let (key, value, intent) = match (change.action, old) {
+        let changed = |key, kind| {
+            let metadata = change.metadata.clone().filter(|metadata| !metadata.is_empty());
+            ClusterVariableRow { key, value: change.value.clone(), metadata, kind }
+        };
+        let (row, intent) = match (change.action, old) {
             (ClusterVariableAction::Create, None) => {
                 self.check_cluster_variable(change)?;
-                (self.next_key(), change.value.clone(), Intent::Created)
+                (changed(self.next_key(), change.kind), Intent::Created)
             }
             (ClusterVariableAction::Create, Some(_)) => {
                 let reason = format!("{}, but it exists already", wanted("create", change));
@@ -25,9 +38,9 @@ impl CommandContext<'_> {
             }
             (ClusterVariableAction::Update, Some(old)) => {
                 self.check_cluster_variable(change)?;
-                (old.key, change.value.clone(), Intent::Updated)
+                (changed(old.key, old.kind), Intent::Updated)
             }
-            (ClusterVariableAction::Delete, Some(old)) => (old.key, old.value.clone(), Intent::Deleted),
+            (ClusterVariableAction::Delete, Some(old)) => ((*old).clone(), Intent::Deleted),
             (ClusterVariableAction::Update, None) => return Err(missing("update", change)),
             (ClusterVariableAction::Delete, None) => return Err(missing("delete", change)),
         };
@@ -35,16 +48,18 @@ impl CommandContext<'_> {
         if change.action == ClusterVariableAction::Delete {
             self.tables.cluster_variables.delete(&place);
         } else {
-            self.tables.cluster_variables.put(place, ClusterVariableRow { key, value: value.clone() });
+            self.tables.cluster_variables.put(place, row.clone());
         }
         let (tenant_id, name) = (change.tenant_id.clone(), change.name.clone());
-        self.emit(key, intent, |_| ClusterVariableRecord {
+        self.emit(row.key, intent, |_| ClusterVariableRecord {
             name: name.clone(),
-            value: value.clone(),
+            value: row.value.clone(),
             scope: Name::from(if tenant_id.is_some() { "TENANT" } else { "GLOBAL" }),
             tenant_id: tenant_id.clone().unwrap_or_default(),
+            metadata: row.metadata.clone().unwrap_or_default(),
+            kind: Name::from(row.kind.unwrap_or_default().as_str()),
         });
-        Ok(Response::ClusterVariable(ClusterVariableView { tenant_id, name, value }))
+        Ok(Response::ClusterVariable(row.view(tenant_id, name)))
     }
 
     /// A name, and a value of a size that expressions can read each time.
@@ -72,8 +87,42 @@ impl CommandContext<'_> {
             );
             return Err(Rejection::invalid_argument(reason).into());
         }
-        Ok(())
+        let fault = change.metadata.as_ref().and_then(metadata_fault);
+        fault.map_or(Ok(()), |fault| {
+            let reason = format!("Expected the metadata of cluster variable '{}' {fault}", change.name);
+            Err(Rejection::invalid_argument(self.options.cut_message(&reason).to_string()).into())
+        })
     }
+}
+
+/// The first reason why entries are no metadata.
+fn metadata_fault(metadata: &Document) -> Option<String> {
+    let entries = metadata.len();
+    if entries > METADATA_ENTRIES_MAX {
+        return Some(format!("to have at most {METADATA_ENTRIES_MAX} entries, but it has {entries}"));
+    }
+    if metadata.json_len() > METADATA_BYTES_MAX {
+        return Some(format!(
+            "to have at most {METADATA_BYTES_MAX} bytes, but it has {}",
+            metadata.json_len()
+        ));
+    }
+    metadata.iter().find_map(|(name, value)| entry_fault(name, value))
+}
+
+fn entry_fault(name: &Name, value: &Json) -> Option<String> {
+    if name.is_empty() || name.chars().count() > METADATA_NAME_CHARS_MAX {
+        return Some(format!(
+            "to have names of 1 to {METADATA_NAME_CHARS_MAX} characters, but one is '{name}'"
+        ));
+    }
+    let text = value.as_str();
+    if !text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit()) {
+        return Some(format!("to be texts and numbers, but '{name}' is neither"));
+    }
+    (text.chars().count() > METADATA_VALUE_CHARS_MAX).then(|| {
+        format!("to have values of at most {METADATA_VALUE_CHARS_MAX} characters, but '{name}' is longer")
+    })
 }
 
 /// Whether expressions can say a name without backticks.

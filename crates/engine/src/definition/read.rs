@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bpmn::Process;
 use dmn::Problems;
-use protocol::{Deploy, Name, PRIORITY_VERSION, Rejection, Resource};
+use protocol::{Deploy, LENIENT_VERSION, Name, PRIORITY_VERSION, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
@@ -136,17 +136,21 @@ fn read_file(resource: &Resource, options: &Options, version: u16) -> Result<Con
     let has_job_priorities = version >= PRIORITY_VERSION;
     let content = &resource.content;
     match extension(resource) {
+        "xml" if version >= LENIENT_VERSION && !bpmn::is_model(content) => generic(resource, options),
         "bpmn" | "xml" => bpmn::parse(content, &bpmn::Limits { has_job_priorities, ..options.bpmn.clone() })
             .map(Content::Processes)
             .map_err(|problems| problems.to_string()),
         "form" => read_head(content, "form", options).map(Content::Form),
         "rpa" => read_head(content, "script", options).map(Content::Other),
-        _ => {
-            let id = resource.name.clone();
-            check_length(&id, "the file name", options.bpmn.max_id_chars)?;
-            Ok(Content::Other(Head { id, version_tag: None }))
-        }
+        _ => generic(resource, options),
     }
+}
+
+/// A file of no known kind: its name is its ID.
+fn generic(resource: &Resource, options: &Options) -> Result<Content, String> {
+    let id = resource.name.clone();
+    check_length(&id, "the file name", options.bpmn.max_id_chars)?;
+    Ok(Content::Other(Head { id, version_tag: None }))
 }
 
 fn compile(

@@ -1,7 +1,7 @@
 //! Rows of what instances and start events wait for: timers, messages, signals, conditions.
 
 use minicbor::{Decode, Encode};
-use protocol::{Document, Key, Name};
+use protocol::{BusinessIdClaim, Document, Key, Name};
 use state::minicbor_value;
 
 /// A timer that runs.
@@ -71,6 +71,8 @@ pub struct Message {
     pub variables: Document,
     #[n(6)]
     pub tenant_id: Name,
+    #[n(7)]
+    pub business_id: Option<BusinessIdClaim>,
 }
 minicbor_value!(Message, weight = |message| 192 + message.variables.json_len());
 
@@ -95,8 +97,18 @@ pub struct Subscription {
     pub interrupting: bool,
     #[n(8)]
     pub tenant_id: Name,
+    /// Business ID of the instance when it was opened.
+    #[n(9)]
+    pub business_id: Option<Name>,
 }
 minicbor_value!(Subscription);
+
+impl Subscription {
+    /// Whether a message may come here: one with a business ID is only for instances with the same one.
+    pub fn is_for(&self, message: &Message) -> bool {
+        message.business_id.as_ref().is_none_or(|claim| self.business_id.as_ref() == Some(&claim.business_id))
+    }
+}
 
 /// A message start event that waits for messages.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -12,7 +12,10 @@ mod totals;
 pub(crate) mod variable;
 
 use minicbor::{Decode, Encode};
-use protocol::{Document, GlobalListener, JobKind, JobListenerEventType, Json, Key, Name, Settings};
+use protocol::{
+    ClusterVariableKind, ClusterVariableView, Document, GlobalListener, JobKind, JobListenerEventType, Json,
+    Key, Name, Settings,
+};
 use state::minicbor_value;
 
 pub use awaited::{
@@ -41,8 +44,23 @@ pub struct ClusterVariableRow {
     pub key: Key,
     #[n(1)]
     pub value: Json,
+    #[n(2)]
+    pub metadata: Option<Document>,
+    #[n(3)]
+    pub kind: Option<ClusterVariableKind>,
 }
-minicbor_value!(ClusterVariableRow, weight = |row| 64 + row.value.as_bytes().len());
+minicbor_value!(
+    ClusterVariableRow,
+    weight = |row| { 64 + row.value.as_bytes().len() + row.metadata.as_ref().map_or(0, Document::json_len) }
+);
+
+impl ClusterVariableRow {
+    /// It, as readers see it.
+    pub fn view(&self, tenant_id: Option<Name>, name: Name) -> ClusterVariableView {
+        let Self { value, metadata, kind, .. } = self;
+        ClusterVariableView { tenant_id, name, value: value.clone(), metadata: metadata.clone(), kind: *kind }
+    }
+}
 
 /// State of the partition itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Encode, Decode)]

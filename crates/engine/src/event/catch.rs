@@ -101,6 +101,7 @@ impl CommandContext<'_> {
                         correlation_key,
                         interrupting,
                         tenant_id: at.instance.tenant_id.clone(),
+                        business_id: self.snapshot_business_id(&at.instance),
                     })?;
                 }
             }

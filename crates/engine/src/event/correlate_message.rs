@@ -17,14 +17,11 @@ impl CommandContext<'_> {
             deadline_ms: self.now_ms(),
             variables: correlate.variables.clone(),
             tenant_id: correlate.tenant_id.clone(),
+            business_id: correlate.business_id.clone(),
         };
         self.record_message(message_key, Intent::Published, &message);
         let Some(process_instance_key) = self.correlate(message_key, &message)? else {
-            return Err(Rejection::not_found(format!(
-                "Expected to find subscription for message with name '{}' and correlation key '{}', but none was found.",
-                correlate.name, correlate.correlation_key
-            ))
-            .into());
+            return Err(not_correlated(correlate));
         };
         self.record_message(message_key, Intent::Expired, &message);
         Ok(Response::MessageCorrelated {
@@ -33,4 +30,20 @@ impl CommandContext<'_> {
             tenant_id: correlate.tenant_id.clone(),
         })
     }
+}
+
+fn not_correlated(correlate: &CorrelateMessage) -> Failure {
+    let (name, key) = (&correlate.name, &correlate.correlation_key);
+    let (of, or) = match &correlate.business_id {
+        None => (String::new(), ""),
+        Some(claim) => (
+            format!(" and business ID '{}'", claim.business_id),
+            if claim.is_unique { ", or an instance of its process has this business ID" } else { "" },
+        ),
+    };
+    let reason = format!(
+        "Expected to find subscription for message with name '{name}' and correlation key '{key}'{of}, but none was \
+         found{or}."
+    );
+    Rejection::not_found(reason).into()
 }

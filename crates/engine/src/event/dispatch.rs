@@ -37,6 +37,9 @@ impl CommandContext<'_> {
             Step::StartFromBuffer { tenant_id, process_id, correlation_key } => {
                 self.start_from_buffer(&tenant_id, &process_id, &correlation_key)
             }
+            Step::StartByBusinessId { tenant_id, process_id, business_id } => {
+                self.start_by_business_id(&tenant_id, &process_id, &business_id)
+            }
             Step::MatchBuffered { subscription_key } => self.match_buffered(subscription_key),
             Step::EvaluateConditions { process_instance_key, touches, after } => {
                 self.evaluate_conditions(process_instance_key, touches, after)

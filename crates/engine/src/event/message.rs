@@ -123,6 +123,7 @@ impl CommandContext<'_> {
         let mut next = Some(at);
         while let Some(at) = next {
             if let Some(subscription) = self.tables.subscriptions.get(&at.4)?
+                && subscription.is_for(message)
                 && self.tables.halt_of(subscription.process_instance_key)?.is_none()
                 && self.deliver(message_key, message, at.4, &subscription)?
             {
@@ -148,7 +149,10 @@ impl CommandContext<'_> {
                 break;
             }
             let process_id = Name(key.2);
-            if reached.contains(&process_id) || self.is_locked(message, &process_id)? {
+            if reached.contains(&process_id)
+                || self.is_locked(message, &process_id)?
+                || self.is_claimed(message, &process_id)?
+            {
                 continue;
             }
             let instance_key = self.start_by_message(message_key, message, &process_id, &subscription)?;
@@ -158,7 +162,7 @@ impl CommandContext<'_> {
         Ok(first)
     }
 
-    fn is_locked(&self, message: &Message, process_id: &Name) -> Result<bool, Failure> {
+    pub(super) fn is_locked(&self, message: &Message, process_id: &Name) -> Result<bool, Failure> {
         if message.correlation_key.is_empty() {
             return Ok(false);
         }
@@ -166,7 +170,7 @@ impl CommandContext<'_> {
         Ok(self.tables.start_locks.contains(&lock)?)
     }
 
-    fn start_by_message(
+    pub(super) fn start_by_message(
         &mut self,
         message_key: Key,
         message: &Message,
@@ -184,6 +188,7 @@ impl CommandContext<'_> {
             tenant_id.clone(),
             self.now_ms(),
         );
+        self.name_started(key, &mut instance, message)?;
         if !message.correlation_key.is_empty() {
             instance.started_by_key = Some(message.correlation_key.clone());
             let lock = (tenant_id.0.clone(), process_id.0.clone(), message.correlation_key.0.clone());
@@ -249,7 +254,7 @@ impl CommandContext<'_> {
                 continue;
             }
             let Some(message) = self.tables.messages.get(&message_key)? else { continue };
-            if message.deadline_ms <= self.now_ms() {
+            if message.deadline_ms <= self.now_ms() || !subscription.is_for(&message) {
                 continue;
             }
             if self.deliver(message_key, &message, subscription_key, &subscription)? {
@@ -275,6 +280,7 @@ impl CommandContext<'_> {
         if !message.message_id.is_empty() {
             self.tables.message_by_id.put((by.0, by.1, by.2, message.message_id.0.clone()), key);
         }
+        self.index_business_id(key, &message);
         self.tables.message_due.insert((message.deadline_ms, key), ());
         self.tables.messages.insert(key, message);
     }
@@ -289,6 +295,7 @@ impl CommandContext<'_> {
         if !message.message_id.is_empty() {
             self.tables.message_by_id.delete(&(by.0, by.1, by.2, message.message_id.0.clone()));
         }
+        self.forget_business_id(key, &message);
         let empty: Arc<str> = Arc::from("");
         let range = (key, Arc::clone(&empty))..(key + 1, empty);
         for correlation in self.tables.message_correlations.keys(range, usize::MAX)? {
@@ -317,12 +324,8 @@ impl CommandContext<'_> {
                     if self.tables.message_correlations.contains(&correlated)? {
                         continue;
                     }
-                    let live = self
-                        .tables
-                        .messages
-                        .get(&message_key)?
-                        .is_some_and(|m| m.deadline_ms > self.now_ms());
-                    if live {
+                    let Some(message) = self.tables.messages.get(&message_key)? else { continue };
+                    if message.deadline_ms > self.now_ms() && !self.is_claimed(&message, process_id)? {
                         if oldest.as_ref().is_none_or(|(key, _)| message_key < *key) {
                             oldest = Some((message_key, subscription.clone()));
                         }
@@ -340,7 +343,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    fn start_subscriptions_of(
+    pub(super) fn start_subscriptions_of(
         &self,
         tenant: &Name,
         name: &Name,

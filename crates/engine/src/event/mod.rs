@@ -11,6 +11,7 @@ mod error_event;
 mod escalation;
 mod evaluate_conditionals;
 mod message;
+mod message_business_id;
 mod publish_message;
 mod record;
 mod signal;

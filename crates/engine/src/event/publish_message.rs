@@ -37,6 +37,7 @@ impl CommandContext<'_> {
             deadline_ms: self.now_ms().saturating_add(publish.time_to_live_ms),
             variables: publish.variables.clone(),
             tenant_id: tenant_id.clone(),
+            business_id: publish.business_id.clone(),
         };
         self.record_message(message_key, Intent::Published, &message);
         self.correlate(message_key, &message)?;
@@ -83,6 +84,7 @@ impl CommandContext<'_> {
             message_id,
             variables: self.tables.local_variables(at.key)?.into_iter().collect(),
             tenant_id: at.instance.tenant_id.clone(),
+            business_id: None,
         });
         self.steps.push_back(Step::PublishMessage { message });
         Ok(())

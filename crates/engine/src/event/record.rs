@@ -45,6 +45,7 @@ impl CommandContext<'_> {
             deadline_ms: message.deadline_ms,
             variables: message.variables.clone(),
             tenant_id: message.tenant_id.clone(),
+            business_id: message.business_id.as_ref().map(|claim| claim.business_id.clone()),
         });
     }
 
@@ -68,6 +69,7 @@ impl CommandContext<'_> {
             tenant_id: subscription.tenant_id.clone(),
             element_id,
             process_definition_key: subscription.definition_key,
+            business_id: subscription.business_id.clone(),
         };
         self.emit(key, intent, |_| record(None));
         self.try_emit(key, intent, |work| {
@@ -95,6 +97,9 @@ impl CommandContext<'_> {
                 correlation_key: started.map(|(_, _, m)| m.correlation_key.clone()).unwrap_or_default(),
                 variables: started.map(|(_, _, m)| m.variables.clone()).unwrap_or_default(),
                 tenant_id: tenant_id.clone(),
+                business_id: started
+                    .and_then(|(_, _, m)| m.business_id.as_ref())
+                    .map(|claim| claim.business_id.clone()),
             })
         })
     }

@@ -2,6 +2,7 @@
 //!
 //! Where they stand is kept in the row of the element instance, with what comes after the last of them.
 
+use bpmn::graph::ElementKind;
 use protocol::{Document, JobKind, JobListenerEventType};
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -34,7 +35,10 @@ impl CommandContext<'_> {
         let Some(listening) = &row.listening else { return Ok(()) };
         let (listeners, event_type) = match (&listening.then, row.phase) {
             (AfterListeners::Activate(_), Phase::Activating) => {
-                (&at.element().listeners.start, JobListenerEventType::Start)
+                let is_body = matches!(at.element().kind, ElementKind::MultiInstance(_));
+                let event =
+                    if is_body { JobListenerEventType::BeforeAll } else { JobListenerEventType::Start };
+                (&at.element().listeners.start, event)
             }
             // One that has been interrupted meanwhile is about to be terminated.
             (AfterListeners::Leave(_), Phase::Completing) if row.pending_event.is_none() => {

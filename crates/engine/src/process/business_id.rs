@@ -1,10 +1,10 @@
 //! Business IDs of root instances: at most one of a process has one at a time, if the creation asks for it.
 
-use protocol::{BusinessIdClaim, Intent, Key, Rejection};
-use state::StateError;
+use protocol::{BusinessIdClaim, Intent, Key, Name, Rejection};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::core::step::Step;
 use crate::entity::{Instance, Phase};
 
 /// Tenant, process ID, business ID.
@@ -62,7 +62,7 @@ impl CommandContext<'_> {
     }
 
     /// Claims the business ID of a new instance. Instances that were created without a claim are not seen.
-    pub(super) fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
+    pub fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
         let Some(claim) = claim(instance) else { return Ok(()) };
         if let Some(other) = self.tables.business_ids.get(&claim)? {
             let (_, process_id, business_id) = claim;
@@ -80,11 +80,20 @@ impl CommandContext<'_> {
     }
 
     /// Gives the business ID of an instance free that has ended or leaves its process. True if it had a claim.
-    pub(super) fn release_business_id(&mut self, key: Key, instance: &Instance) -> Result<bool, StateError> {
+    pub(super) fn release_business_id(&mut self, key: Key, instance: &Instance) -> Result<bool, Failure> {
         let Some(claim) = claim(instance) else { return Ok(false) };
         let is_its_own = self.tables.business_ids.get(&claim)?.is_some_and(|owner| *owner == key);
         if is_its_own {
             self.tables.business_ids.delete(&claim);
+            let (tenant_id, process_id, business_id) = claim;
+            if self.is_business_id_awaited(&tenant_id, &business_id)? {
+                // Not here: whatever happens to the new instance must not undo the end of this one.
+                self.leave_step(Step::StartByBusinessId {
+                    tenant_id: Name(tenant_id),
+                    process_id: Name(process_id),
+                    business_id: Name(business_id),
+                })?;
+            }
         }
         Ok(is_its_own)
     }
@@ -95,7 +104,7 @@ impl CommandContext<'_> {
         key: Key,
         before: &Instance,
         after: &Instance,
-    ) -> Result<(), StateError> {
+    ) -> Result<(), Failure> {
         if before.process_id != after.process_id
             && self.release_business_id(key, before)?
             && let Some(claim) = claim(after)

@@ -12,11 +12,7 @@ pub(super) fn read(view: &View<'_>, tenant_id: Option<&Name>, name: &Name) -> Re
     let row = view.tables.cluster_variables.get(&place(tenant_id, name))?;
     let row =
         row.ok_or_else(|| Rejection::not_found(format!("Cluster variable with name '{name}' not found")))?;
-    Ok(QueryReply::ClusterVariable(ClusterVariableView {
-        tenant_id: tenant_id.cloned(),
-        name: name.clone(),
-        value: row.value.clone(),
-    }))
+    Ok(QueryReply::ClusterVariable(row.view(tenant_id.cloned(), name.clone())))
 }
 
 /// The context `camunda` of a tenant's expressions.
@@ -44,11 +40,7 @@ impl Scan for Variables {
         let is_last = rows.len() < room;
         for ((tenant, name), row) in rows {
             self.after = Some((tenant.clone(), name.clone()));
-            self.found.push(ClusterVariableView {
-                tenant_id: (!tenant.is_empty()).then_some(Name(tenant)),
-                name: Name(name),
-                value: row.value.clone(),
-            });
+            self.found.push(row.view((!tenant.is_empty()).then_some(Name(tenant)), Name(name)));
         }
         if !is_last && self.found.len() <= self.limit {
             return Ok(Read::More(self));

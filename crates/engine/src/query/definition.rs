@@ -24,7 +24,7 @@ pub(super) fn process(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadE
         resource_name: definition.resource_name.clone(),
         tenant_id: definition.tenant_id.clone(),
         has_start_form: start_form_of(&process).is_some(),
-        is_deleted: definition.state == DefinitionState::Draining,
+        is_draining: definition.state == DefinitionState::Draining,
     }))
 }
 

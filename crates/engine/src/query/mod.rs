@@ -14,6 +14,7 @@ mod element_instance;
 mod identity;
 mod incident;
 mod process_instance;
+mod scope;
 mod statistics;
 mod user_task;
 mod variable;
@@ -101,6 +102,7 @@ impl Engine {
             }
             Query::ClusterVariables { limit } => return Ok(cluster_variable::read_all(*limit)),
             Query::ClusterContext { tenant_id } => cluster_variable::context(view, tenant_id)?,
+            Query::Scope { key } => scope::read(view, *key)?,
             Query::Variable { key } => return Ok(variable::read(*key)),
             Query::Incident { key } => incident::read(view, *key)?,
             Query::CallHierarchy { process_instance_key } => {

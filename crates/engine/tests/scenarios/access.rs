@@ -143,6 +143,7 @@ fn most_commands_take_a_permission_of_their_own() {
         message_id: Name::default(),
         variables: Document::empty(),
         tenant_id: Name::default_tenant(),
+        business_id: None,
     };
     let variables = SetVariables {
         element_instance_key: key,

@@ -102,6 +102,7 @@ fn start_events_see_them() {
         message_id: Name::default(),
         variables: Document::empty(),
         tenant_id: Name::default_tenant(),
+        business_id: None,
     };
     harness.command(Command::PublishMessage(publish)).unwrap().unwrap();
     assert_eq!(harness.activate("t", 1).len(), 1);
@@ -132,6 +133,8 @@ fn decisions_see_them() {
         tenant_id: Some("t".into()),
         name: "x".into(),
         value: Json::from_valid("2"),
+        metadata: None,
+        kind: None,
     };
     harness.command(Command::ClusterVariable(of_tenant)).unwrap().unwrap();
     assert_eq!(evaluate(&mut harness, "{}"), "2");
@@ -144,6 +147,8 @@ fn change(action: ClusterVariableAction, name: &str, value: &str) -> Command {
         tenant_id: None,
         name: Name::from(name),
         value: Json::from_valid(value.to_owned()),
+        metadata: None,
+        kind: None,
     })
 }
 
@@ -218,6 +223,8 @@ fn all_of_them_are_listed() {
         tenant_id: Some("t".into()),
         name: "a".into(),
         value: Json::from_valid("7"),
+        metadata: None,
+        kind: None,
     };
     harness.command(Command::ClusterVariable(of_tenant)).unwrap().unwrap();
     assert_eq!(listed(&mut harness, 2), (vec!["-/b=[1]".to_owned(), "t/a=7".to_owned()], false));
@@ -228,4 +235,75 @@ fn all_of_them_are_listed() {
     }
     let (all, has_more) = listed(&mut harness, 5000);
     assert_eq!((all.len(), has_more), (1102, false));
+}
+
+#[test]
+fn metadata_and_a_kind_stand_beside_the_value() {
+    check(
+        r#"process p
+           start s
+           job t in:a="=camunda.vars.env.x"
+           end e
+           s -> t -> e"#,
+        r#"show variables
+           vars create x metadata=kind:CREDENTIAL,version:2.5 kind=SECRET_REFERENCE {"of":"all"}
+           create p
+           vars update x metadata=version:3 {}
+           vars update x {}
+           vars create y kind=JSON {}
+           vars delete x"#,
+        expect![[r#"
+              = deployed p v1
+            > vars create x metadata=kind:CREDENTIAL,version:2.5 kind=SECRET_REFERENCE {"of":"all"}
+              x of all = {"of":"all"} created, SECRET_REFERENCE with {"kind":"CREDENTIAL","version":2.5}
+            > create p
+              t.a = {"of":"all"} created
+              = created p v1
+            > vars update x metadata=version:3 {}
+              x of all = {} updated, SECRET_REFERENCE with {"version":3}
+            > vars update x {}
+              x of all = {} updated, SECRET_REFERENCE with {}
+            > vars create y kind=JSON {}
+              y of all = {} created
+            > vars delete x
+              x of all = {} deleted, SECRET_REFERENCE with {}
+            left: running_instances 1, instances 1, element_instances 2, children 1, variables 1, jobs 1, job_queue 1
+        "#]],
+    );
+}
+
+#[test]
+fn metadata_have_limits() {
+    let mut harness = Harness::new();
+    let mut refusal = |json: String| {
+        let change = change(ClusterVariableAction::Create, "x", "1");
+        let Command::ClusterVariable(change) = change else { panic!("a change") };
+        let change = ClusterVariable { metadata: Some(document(&json)), ..change };
+        harness.command(Command::ClusterVariable(change)).unwrap().unwrap_err().reason
+    };
+    for wrong in ["true", "null", "[1]", r#"{"a":1}"#] {
+        let reason = refusal(format!(r#"{{"ok":1,"it":{wrong}}}"#));
+        assert_eq!(
+            reason,
+            "Expected the metadata of cluster variable 'x' to be texts and numbers, but 'it' is neither"
+        );
+    }
+    let entries = |count: usize, value: &str| {
+        let all: Vec<_> = (0..count).map(|number| format!(r#""{number}":"{value}""#)).collect();
+        format!("{{{}}}", all.join(","))
+    };
+    assert!(refusal(entries(101, "")).ends_with("to have at most 100 entries, but it has 101"));
+    assert!(refusal(entries(100, &"v".repeat(700))).contains("to have at most 65536 bytes"));
+    assert!(refusal(entries(1, &"v".repeat(8191))).ends_with("at most 8192 characters, but '0' is longer"));
+    assert!(refusal(format!(r#"{{"{}":1}}"#, "n".repeat(257))).contains("names of 1 to 256 characters"));
+    assert!(refusal(r#"{"":1}"#.to_owned()).contains("names of 1 to 256 characters"));
+    let change = ClusterVariable {
+        action: ClusterVariableAction::Create,
+        tenant_id: None,
+        name: "x".into(),
+        value: Json::from_valid("1"),
+        metadata: Some(document(&entries(100, "v"))),
+        kind: None,
+    };
+    harness.command(Command::ClusterVariable(change)).unwrap().unwrap();
 }

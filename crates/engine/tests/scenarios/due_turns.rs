@@ -72,6 +72,7 @@ fn backlog(harness: &mut Harness, timers: usize) -> (Key, Key) {
         message_id: Name::default(),
         variables: Document::empty(),
         tenant_id: Name::default_tenant(),
+        business_id: None,
     }));
     harness.now_ms += 20_000;
     (heavy, light)

@@ -50,6 +50,7 @@ fn run(body: &str) -> String {
             message_id: Name::default(),
             variables: Document::empty(),
             tenant_id: Name::default_tenant(),
+            business_id: None,
         }));
     }
     assert!(harness.is_empty(), "{:?}", harness.leftovers());

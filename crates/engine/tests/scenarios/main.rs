@@ -55,6 +55,7 @@ mod lifecycle;
 mod links;
 mod listener_places;
 mod memory_limits;
+mod message_business_id;
 mod message_order;
 mod message_start;
 mod messages;

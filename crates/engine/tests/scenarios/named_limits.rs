@@ -195,6 +195,7 @@ fn a_message_into_a_full_instance_is_an_incident_where_it_is_caught() {
         time_to_live_ms: 0,
         message_id: Name::default(),
         tenant_id: Name::from("<default>"),
+        business_id: None,
     };
     harness.command(Command::PublishMessage(publish)).unwrap().unwrap();
     let found = messages(&harness);

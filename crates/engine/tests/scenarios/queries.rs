@@ -273,22 +273,22 @@ fn definitions_tell_what_they_are_and_came_from() {
         &mut harness,
         Query::ProcessDefinition { key },
         expect![[r#"
-        ProcessDefinition(
-            ProcessDefinitionView {
-                key: 2251799813685250,
-                process_id: "p",
-                name: None,
-                version: 1,
-                version_tag: Some(
-                    "v7",
-                ),
-                resource_name: "p.bpmn",
-                tenant_id: "<default>",
-                has_start_form: true,
-                is_deleted: false,
-            },
-        )
-    "#]],
+            ProcessDefinition(
+                ProcessDefinitionView {
+                    key: 2251799813685250,
+                    process_id: "p",
+                    name: None,
+                    version: 1,
+                    version_tag: Some(
+                        "v7",
+                    ),
+                    resource_name: "p.bpmn",
+                    tenant_id: "<default>",
+                    has_start_form: true,
+                    is_draining: false,
+                },
+            )
+        "#]],
     );
     check(
         &mut harness,
@@ -449,7 +449,7 @@ fn definitions_tell_what_they_are_and_came_from() {
     else {
         panic!("a process definition")
     };
-    assert!(draining.is_deleted);
+    assert!(draining.is_draining);
 }
 
 #[test]
@@ -505,4 +505,31 @@ fn listeners_are_listed_by_their_ids() {
     harness.flush_and_reopen();
     assert_eq!(listed(&mut harness, 2), (vec!["a".to_owned(), "b".to_owned()], false));
     assert_eq!(listed(&mut harness, 1), (vec!["a".to_owned()], true));
+}
+
+#[test]
+fn a_scope_sees_its_variables_and_those_around_it() {
+    let mut harness = Harness::new();
+    let model = "process p\nstart s\njob t in:a=\"=1\" in:b=\"=b + 1\"\nend e\ns -> t -> e";
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    let create = CreateInstance {
+        variables: document(r#"{"b":1,"c":true}"#),
+        ..CreateInstance::of(DefinitionRef::Id { id: "p".into(), version: None })
+    };
+    harness.command(Command::CreateInstance(create)).unwrap().unwrap();
+    let job = harness.activate("t", 1).remove(0);
+    let mut seen = |key| match harness.read(&Query::Scope { key })? {
+        QueryReply::Scope(scope) => {
+            assert_eq!((&*scope.process_id, scope.tenant_id), ("p", Name::default_tenant()));
+            let mut all: Vec<_> =
+                scope.variables.iter().map(|(name, value)| format!("{name}={}", value.as_str())).collect();
+            all.sort();
+            Ok(all.join(" "))
+        }
+        reply => panic!("{reply:?}"),
+    };
+    assert_eq!(seen(job.process_instance_key).unwrap(), "b=1 c=true");
+    assert_eq!(seen(job.element_instance_key).unwrap(), "a=1 b=2 c=true");
+    let error: ReadError = seen(7).unwrap_err();
+    assert!(format!("{error:?}").contains("Process or element instance with key '7' not found"), "{error:?}");
 }

@@ -15,10 +15,10 @@ use engine::entity::ErrorType;
 use engine::{FaultPoint, Options, WorkLimits};
 use models::{CODES, Model, generate};
 use protocol::{
-    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, CorrelateMessage,
-    CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals, FailJob, Intent,
-    JobKind, JobListenerEventType, JobResult, Key, Name, PublishMessage, RecordValue, SetVariables,
-    ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
+    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, BusinessIdClaim, Command, CompleteJob,
+    CorrelateMessage, CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals,
+    FailJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Name, PublishMessage, RecordValue,
+    SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
 };
 
 use crate::random_consistency::check_consistency;
@@ -449,6 +449,13 @@ impl Run {
         }
     }
 
+    /// Of a message: seldom one, which may have to be unique.
+    fn business_id(&mut self) -> Option<BusinessIdClaim> {
+        let business_id = Name::from(["", "", "", "x", "y"][self.random.below(5) as usize]);
+        let is_unique = self.random.below(2) == 0;
+        (!business_id.is_empty()).then_some(BusinessIdClaim { business_id, is_unique })
+    }
+
     fn publish(&mut self) {
         let command = Command::PublishMessage(PublishMessage {
             name: Name::from(format!(
@@ -461,6 +468,7 @@ impl Run {
             message_id: Name::default(),
             variables: document(&format!(r#"{{"r":{}}}"#, self.random.below(10))),
             tenant_id: Name::default_tenant(),
+            business_id: self.business_id(),
         });
         self.run(command);
     }
@@ -479,8 +487,15 @@ impl Run {
                 message_id: Name::default(),
                 variables,
                 tenant_id,
+                business_id: self.business_id(),
             }),
-            2 => Command::CorrelateMessage(CorrelateMessage { name, correlation_key, variables, tenant_id }),
+            2 => Command::CorrelateMessage(CorrelateMessage {
+                name,
+                correlation_key,
+                variables,
+                tenant_id,
+                business_id: self.business_id(),
+            }),
             3 => {
                 let name = Name::from(format!("i{number}"));
                 Command::BroadcastSignal(BroadcastSignal { name, variables, tenant_id })
@@ -662,6 +677,7 @@ impl Run {
                         message_id: Name::default(),
                         variables: Document::empty(),
                         tenant_id: Name::default_tenant(),
+                        business_id: None,
                     }));
                 }
             }

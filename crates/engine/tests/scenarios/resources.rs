@@ -374,3 +374,43 @@ fn forms_of_user_tasks_are_bound_as_the_model_says() {
         "#]],
     );
 }
+
+#[test]
+fn xml_files_that_are_no_models_are_kept_as_they_are() {
+    check_with(
+        &[
+            ("notes.xml", "<notes><note>one</note></notes>"),
+            ("notes@2.xml", "<notes/>"),
+            ("broken.xml", r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">"#),
+            ("plain.txt", "no model"),
+        ],
+        Options::default(),
+        "show definitions
+         deploy notes.xml plain.txt
+         deploy notes.xml plain.txt
+         deploy notes@2.xml
+         deploy broken.xml
+         delete file:notes.xml v=2
+         deploy notes@2.xml",
+        expect![[r#"
+            > deploy notes.xml plain.txt
+              file notes.xml v1 created
+              file plain.txt v1 created
+              = deployed file:notes.xml v1 file:plain.txt v1
+            > deploy notes.xml plain.txt
+              = deployed file:notes.xml v1 file:plain.txt v1
+            > deploy notes@2.xml
+              file notes.xml v2 created
+              = deployed file:notes.xml v2
+            > deploy broken.xml
+              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'broken.xml': malformed XML at line 1, column 66: an element is not closed
+            > delete file:notes.xml v=2
+              resource deleting
+              file notes.xml v2 deleted
+              resource deleted
+            > deploy notes@2.xml
+              file notes.xml v3 created
+              = deployed file:notes.xml v3
+        "#]],
+    );
+}

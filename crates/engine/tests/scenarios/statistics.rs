@@ -150,6 +150,7 @@ fn what_waits_for_messages_is_listed() {
         message_id: "".into(),
         variables: Document::empty(),
         tenant_id: protocol::Name::default_tenant(),
+        business_id: None,
     }));
     let listed = |harness: &mut Harness, limit| {
         let reply = harness.read(&Query::Subscriptions { limit }).unwrap();

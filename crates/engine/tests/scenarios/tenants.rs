@@ -124,6 +124,7 @@ fn messages_stay_in_their_tenant() {
             message_id: "once".into(),
             variables: Document::empty(),
             tenant_id: tenant.into(),
+            business_id: None,
         })
     };
     // The same message ID in each tenant is no duplicate.
@@ -139,6 +140,7 @@ fn messages_stay_in_their_tenant() {
             correlation_key: "k".into(),
             variables: Document::empty(),
             tenant_id: tenant.into(),
+            business_id: None,
         })
     };
     harness.command(correlate("<default>")).unwrap().unwrap_err();
@@ -161,6 +163,7 @@ fn message_and_timer_starts_stay_in_their_tenant() {
         message_id: "".into(),
         variables: Document::empty(),
         tenant_id: "a".into(),
+        business_id: None,
     });
     harness.command(publish).unwrap().unwrap();
     let [(_, tenant, _)] = &jobs(&mut harness, "t", &TENANTS)[..] else { panic!("one job") };

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use protocol::{DEFAULT_TENANT, Document, Key, Name};
+use protocol::{BusinessIdClaim, DEFAULT_TENANT, Document, Key, Name};
 use tonic::Status;
 
 use super::status::wrong_field;
@@ -16,6 +16,20 @@ const TAG_LENGTH_MAX: usize = 100;
 const TENANT_LENGTH_MAX: usize = 256;
 /// How long names and IDs may be, in bytes. Far above any real one, and small enough to be indexed.
 const NAME_LENGTH_MAX: usize = 32 * 1024;
+
+/// How long a business ID may be, in characters; from the schema `BusinessId` of the REST API.
+const BUSINESS_ID_LENGTH_MAX: usize = 256;
+
+/// A business ID; empty means none. The broker says whether it must be unique.
+pub(super) fn business_id(field: &str, text: Option<String>) -> Result<Option<BusinessIdClaim>, Status> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let length = text.chars().count();
+    if length > BUSINESS_ID_LENGTH_MAX {
+        let wanted = format!("at most {BUSINESS_ID_LENGTH_MAX} characters long");
+        return Err(wrong_field(field, &wanted, format!("{length} characters long")));
+    }
+    Ok(Some(BusinessIdClaim { business_id: Name::from(text), is_unique: false }))
+}
 
 /// A key that some entity could have.
 pub(super) fn key(field: &str, value: i64) -> Result<Key, Status> {

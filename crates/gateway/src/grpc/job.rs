@@ -193,7 +193,8 @@ pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
             JobKind::AdHocSubProcess => PbKind::AdHocSubProcess,
         } as i32,
         listener_event_type: match job.listener_event_type {
-            JobListenerEventType::Unspecified => PbListener::Unspecified,
+            // The protocol has no name for the latter.
+            JobListenerEventType::Unspecified | JobListenerEventType::BeforeAll => PbListener::Unspecified,
             JobListenerEventType::Start => PbListener::Start,
             JobListenerEventType::End => PbListener::End,
             JobListenerEventType::Creating => PbListener::Creating,

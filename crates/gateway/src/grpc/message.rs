@@ -15,6 +15,7 @@ pub(super) fn publish(request: pb::PublishMessageRequest) -> Result<Command, Sta
         message_id: field::optional_name("messageId", request.message_id)?,
         variables: field::variables("variables", request.variables)?,
         tenant_id: field::tenant("tenantId", &request.tenant_id)?,
+        business_id: field::business_id("businessId", request.business_id)?,
     }))
 }
 

@@ -232,7 +232,7 @@ impl<'a> Call<'a> {
         Ok(Reply::file(xml, Download::new("text/xml", &format!("{key}.{extension}"))))
     }
 
-    /// The business ID of the body for an instance that has none.
+    /// The business ID of the body, for an instance that has none or for a message.
     pub(super) fn business_id_claim(&self) -> Option<BusinessIdClaim> {
         let business_id = self.fields.name("businessId")?;
         // The broker says whether it must be unique.

@@ -132,7 +132,7 @@ pub(super) fn takes(kind: &Kind, token: Token) -> bool {
     match kind {
         Kind::Any => true,
         Kind::Boolean => token == Token::Boolean,
-        Kind::Integer { .. } => token == Token::Number,
+        Kind::Integer { .. } | Kind::Number => token == Token::Number,
         Kind::Text(_) | Kind::Enum(_) => token == Token::String,
         Kind::Array(_) => token == Token::Array,
         Kind::Object(_) => token == Token::Object,

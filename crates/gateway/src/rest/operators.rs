@@ -30,7 +30,8 @@ pub(super) fn tests(path: &str, value: &Value, kind: ValueKind) -> Result<Vec<Te
     operators.map(|(operator, value)| test(&format!("{path}.{operator}"), operator, kind, value)).collect()
 }
 
-fn test(path: &str, operator: &str, kind: ValueKind, value: &Value) -> Result<Test, Failure> {
+/// The test of one operator, which `path` names.
+pub(super) fn test(path: &str, operator: &str, kind: ValueKind, value: &Value) -> Result<Test, Failure> {
     let one = || operand(path, kind, value);
     let many = || {
         let list = value.as_array().map(Vec::as_slice).unwrap_or_default();

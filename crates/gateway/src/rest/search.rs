@@ -28,10 +28,16 @@ pub(super) struct Search {
 impl Search {
     /// Reads the body, which may be empty.
     pub(super) fn read(fields: &Fields<'_>) -> Result<Self, Failure> {
+        Self::read_without(fields, "")
+    }
+
+    /// The same, but for the condition on a property that the operation tests.
+    pub(super) fn read_without(fields: &Fields<'_>, tested: &str) -> Result<Self, Failure> {
         let mut tests = Vec::new();
         // Lists are for those who know what they mean.
         let filter = fields.object("filter");
-        for (name, value) in filter.iter().filter(|(_, value)| !value.is_null() && !value.is_array()) {
+        let is_said = |name: &str, value: &Value| !value.is_null() && !value.is_array() && name != tested;
+        for (name, value) in filter.iter().filter(|(name, value)| is_said(name, value)) {
             let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
             let is_integer = has_number(value);
             let path = format!("filter.{name}");

@@ -93,6 +93,7 @@ impl<'a> Validation<'a> {
             (Kind::Any, _) => self.cursor.skip(),
             (Kind::Boolean, Token::Boolean) => self.cursor.word(),
             (Kind::Integer { min, max }, Token::Number) => self.integer(*min, *max),
+            (Kind::Number, Token::Number) => self.number(),
             (Kind::Text(_) | Kind::Enum(_), Token::String) => {
                 let value = self.cursor.string()?;
                 if let Some(problem) = check_text(schema, &value.text()) {
@@ -133,6 +134,14 @@ impl<'a> Validation<'a> {
         };
         if let Some(problem) = problem {
             self.problem(problem);
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), json::Error> {
+        let text = self.cursor.number()?;
+        if !text.parse().is_ok_and(f64::is_finite) {
+            self.problem(format!("{} is beyond 64 bits", Echo(text)));
         }
         Ok(())
     }
@@ -281,6 +290,7 @@ fn describe(schema: &Schema) -> String {
         Kind::Any => "a value".into(),
         Kind::Boolean => "a boolean".into(),
         Kind::Integer { .. } => "an integer".into(),
+        Kind::Number => "a number".into(),
         Kind::Text(_) | Kind::Enum(_) => "a string".into(),
         Kind::Array(_) => "an array".into(),
         Kind::Object(_) => "an object".into(),

@@ -604,6 +604,8 @@ pub struct PublishMessageRequest {
     pub variables: ::prost::alloc::string::String,
     #[prost(string, tag = "6")]
     pub tenant_id: ::prost::alloc::string::String,
+    #[prost(string, optional, tag = "7")]
+    pub business_id: ::core::option::Option<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PublishMessageResponse {

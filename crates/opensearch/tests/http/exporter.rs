@@ -213,6 +213,7 @@ fn records_of_a_type_are_numbered_without_gaps_over_restarts() {
             deadline_ms: 2,
             variables: Document::default(),
             tenant_id: Name::default_tenant(),
+            business_id: None,
         };
         record(position, Intent::Published, value.into())
     };

@@ -52,6 +52,7 @@ fn message(position: u64, variables: &str) -> Record {
         deadline_ms: 2,
         variables: Document::parse(variables.as_bytes().to_vec().into()).unwrap(),
         tenant_id: Name::default_tenant(),
+        business_id: None,
     };
     record(position, Intent::Published, value.into())
 }

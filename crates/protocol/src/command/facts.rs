@@ -1,7 +1,10 @@
 //! Facts about a command that do not depend on what it does.
 
-use super::{Command, CompleteJob, FailJob, ThrowError, UpdateJob};
-use crate::{FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, PRIORITY_VERSION, SUSPENSION_VERSION};
+use super::{Command, CompleteJob, CorrelateMessage, FailJob, PublishMessage, ThrowError, UpdateJob};
+use crate::{
+    BUSINESS_ID_VERSION, ClusterVariable, FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, METADATA_VERSION,
+    PRIORITY_VERSION, SUSPENSION_VERSION,
+};
 
 impl Command {
     /// The client's operation reference: a number that the records of the command repeat.
@@ -39,6 +42,11 @@ impl Command {
             | Self::UpdateJob(UpdateJob { lease: Some(_), .. } | UpdateJob { priority: Some(_), .. }) => {
                 PRIORITY_VERSION
             }
+            Self::PublishMessage(PublishMessage { business_id: Some(_), .. })
+            | Self::CorrelateMessage(CorrelateMessage { business_id: Some(_), .. }) => BUSINESS_ID_VERSION,
+            Self::ClusterVariable(
+                ClusterVariable { metadata: Some(_), .. } | ClusterVariable { kind: Some(_), .. },
+            ) => METADATA_VERSION,
             Self::CreateBatchOperation(create) => create.action.since_version(),
             Self::Identity(command) => command.since_version(),
             _ => FIRST_ACTIVE_VERSION,

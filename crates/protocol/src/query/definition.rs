@@ -16,8 +16,8 @@ pub struct ProcessDefinitionView {
     pub tenant_id: Name,
     /// Whether its none start event has a form.
     pub has_start_form: bool,
-    /// Whether it is deleted and only drains.
-    pub is_deleted: bool,
+    /// Whether it is deleted, but for instances that still run.
+    pub is_draining: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,9 @@ use crate::{Document, Key, Name};
 /// Fields of what the message sees.
 const FIELDS: u64 = 10;
 
+/// Fields of both, if there is a business ID.
+const FIELDS_WITH_BUSINESS_ID: u64 = 12;
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageSubscriptionRecord {
@@ -37,12 +40,17 @@ pub struct MessageSubscriptionRecord {
     pub element_id: Option<Name>,
     /// The definition of the instance.
     pub process_definition_key: Key,
+    /// That of the instance when it began to wait.
+    pub business_id: Option<Name>,
 }
 
-/// By hand: the catch event stands before the definition, and is not there at all where the message sees it.
+/// By hand: the catch event stands before the definition, and is not there at all where the message sees it, unless
+/// there is a business ID.
 impl<C> Encode<C> for MessageSubscriptionRecord {
     fn encode<W: Write>(&self, e: &mut Encoder<W>, ctx: &mut C) -> Result<(), EncodeError<W::Error>> {
-        e.array(FIELDS + u64::from(self.element_id.is_some()))?;
+        let is_long = self.business_id.is_some();
+        let fields = FIELDS + u64::from(self.element_id.is_some());
+        e.array(if is_long { FIELDS_WITH_BUSINESS_ID } else { fields })?;
         self.process_instance_key.encode(e, ctx)?;
         self.element_instance_key.encode(e, ctx)?;
         self.message_key.encode(e, ctx)?;
@@ -52,18 +60,20 @@ impl<C> Encode<C> for MessageSubscriptionRecord {
         self.interrupting.encode(e, ctx)?;
         self.variables.encode(e, ctx)?;
         self.tenant_id.encode(e, ctx)?;
-        if let Some(element_id) = &self.element_id {
-            element_id.encode(e, ctx)?;
+        if is_long || self.element_id.is_some() {
+            self.element_id.encode(e, ctx)?;
         }
-        self.process_definition_key.encode(e, ctx)
+        self.process_definition_key.encode(e, ctx)?;
+        if is_long { self.business_id.encode(e, ctx) } else { Ok(()) }
     }
 }
 
 impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, DecodeError> {
-        let has_element = match d.array()? {
-            Some(FIELDS) => false,
-            Some(fields) if fields == FIELDS + 1 => true,
+        let (has_element, is_long) = match d.array()? {
+            Some(FIELDS) => (false, false),
+            Some(fields) if fields == FIELDS + 1 => (true, false),
+            Some(FIELDS_WITH_BUSINESS_ID) => (true, true),
             _ => return Err(DecodeError::message("a message subscription has another number of fields")),
         };
         Ok(Self {
@@ -76,8 +86,9 @@ impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
             interrupting: Decode::decode(d, ctx)?,
             variables: Decode::decode(d, ctx)?,
             tenant_id: Decode::decode(d, ctx)?,
-            element_id: if has_element { Some(Decode::decode(d, ctx)?) } else { None },
+            element_id: if has_element { Decode::decode(d, ctx)? } else { None },
             process_definition_key: Decode::decode(d, ctx)?,
+            business_id: if is_long { Decode::decode(d, ctx)? } else { None },
         })
     }
 }
@@ -100,6 +111,19 @@ mod tests {
             tenant_id: Name::from("t"),
             element_id: element_id.map(Name::from),
             process_definition_key: 3,
+            business_id: None,
+        }
+    }
+
+    #[test]
+    fn a_business_id_comes_back() {
+        for element_id in [None, Some("e")] {
+            let value = RecordValue::from(MessageSubscriptionRecord {
+                business_id: Some("b".into()),
+                ..record(element_id)
+            });
+            let bytes = minicbor::to_vec(&value).unwrap();
+            assert_eq!(minicbor::decode::<RecordValue>(&bytes).unwrap(), value);
         }
     }
 
@@ -130,8 +154,15 @@ mod tests {
     #[test]
     fn only_the_instance_tells_the_catch_event() {
         let json = |element_id| serde_json::to_string(&RecordValue::from(record(element_id))).unwrap();
-        assert!(json(None).ends_with(r#""tenantId":"t","processDefinitionKey":3}"#), "{}", json(None));
+        assert!(
+            json(None).ends_with(r#""tenantId":"t","processDefinitionKey":3,"businessId":null}"#),
+            "{}",
+            json(None)
+        );
         let told = json(Some("e"));
-        assert!(told.ends_with(r#""tenantId":"t","elementId":"e","processDefinitionKey":3}"#), "{told}");
+        assert!(
+            told.ends_with(r#""tenantId":"t","elementId":"e","processDefinitionKey":3,"businessId":null}"#),
+            "{told}"
+        );
     }
 }

@@ -65,6 +65,7 @@ const WORDS: &[&str] = &[
     "UPDATING",
     "COMPLETING",
     "CANCELING",
+    "BEFORE_ALL",
 ];
 
 impl Word {

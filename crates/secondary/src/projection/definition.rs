@@ -26,7 +26,10 @@ pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names,
                 .set(process::STATE, "ACTIVE")
                 .set(process::XML, &value.resource);
         }
-        Intent::Deleting | Intent::Deleted => {
+        Intent::Deleting => {
+            batch.update(&process::ENTITY, RowId::Key(key)).set(process::STATE, "DRAINING");
+        }
+        Intent::Deleted => {
             batch.update(&process::ENTITY, RowId::Key(key)).set(process::STATE, "DELETED");
         }
         _ => {}

@@ -44,6 +44,7 @@ pub(super) fn subscription(
                 // The record does not name it.
                 root_instance_key: Value::Null,
                 tenant_id: &value.tenant_id,
+                business_id: value.business_id.as_ref(),
             };
             reached.insert(record, batch);
             "CORRELATED"
@@ -74,6 +75,7 @@ struct Reached<'a> {
     instance_key: Value,
     root_instance_key: Value,
     tenant_id: &'a Name,
+    business_id: Option<&'a Name>,
 }
 
 impl Reached<'_> {
@@ -93,7 +95,8 @@ impl Reached<'_> {
             .set(correlated::INSTANCE_KEY, self.instance_key)
             .set(correlated::ROOT_INSTANCE_KEY, self.root_instance_key)
             .set(correlated::SUBSCRIPTION_KEY, record.key)
-            .set(correlated::TENANT, self.tenant_id);
+            .set(correlated::TENANT, self.tenant_id)
+            .set(correlated::BUSINESS_ID, self.business_id);
     }
 }
 
@@ -130,6 +133,7 @@ pub(super) fn start(
                 instance_key: value.process_instance_key.into(),
                 root_instance_key: value.process_instance_key.into(),
                 tenant_id: &value.tenant_id,
+                business_id: value.business_id.as_ref(),
             };
             return reached.insert(record, batch);
         }

@@ -6,6 +6,7 @@ mod audit_log;
 mod batch_operations;
 mod counts;
 mod incidents;
+mod messages;
 mod usage;
 
 use std::collections::BTreeMap;

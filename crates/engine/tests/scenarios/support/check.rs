@@ -16,8 +16,10 @@
 //! complete JOB [JSON]        throw JOB CODE [message=text] [JSON]
 //! fail JOB [retries=2] [backoff=10s] [message=text] [JSON]
 //! update JOB [retries=2] [timeout=10s]    yield JOB …
-//! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
+//! publish NAME KEY [ttl=10s] [id=ID] [business=ID] [unique=ID] [JSON]     (key `-`: none)
+//! correlate NAME KEY [business=ID] [unique=ID] [JSON]
 //! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
+//! vars create|update|delete NAME [tenant=ID] [kind=KIND] [metadata=NAME:VALUE,…] JSON
 //! broadcast SIGNAL [JSON]    conditions [PROCESS v=1] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] [await=REQUEST] JSON
@@ -39,11 +41,11 @@ use expect_test::Expect;
 use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
     BatchOperationChange, BroadcastSignal, BusinessIdClaim, Clock, ClusterVariable, ClusterVariableAction,
-    Command, CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
-    DeleteHistory, DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateConditionals,
-    EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key, MigrateInstance, MigrationPlan,
-    ModifyInstance, MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables,
-    ThrowError, UpdateJob,
+    ClusterVariableKind, Command, CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance,
+    DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, Document, ElementMapping,
+    ElementSource, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key,
+    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
+    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::harness::{START_MS, document};
@@ -139,6 +141,12 @@ impl<'a> Line<'a> {
 
     fn duration(&self, name: &str) -> Option<i64> {
         self.option(name).map(duration)
+    }
+
+    /// The business ID of a message.
+    fn business_id(&self) -> Option<BusinessIdClaim> {
+        let business_id = Name::from(self.option("business").or(self.option("unique"))?);
+        Some(BusinessIdClaim { business_id, is_unique: self.option("unique").is_some() })
     }
 
     pub(super) fn text(&self, name: &str) -> Name {
@@ -306,12 +314,14 @@ impl Run {
                 message_id: line.text("id"),
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
+                business_id: line.business_id(),
             }),
             "correlate" => Command::CorrelateMessage(CorrelateMessage {
                 name: Name::from(line.word(1)),
                 correlation_key: Name::from(line.word(2).trim_start_matches('-')),
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
+                business_id: line.business_id(),
             }),
             "broadcast" => Command::BroadcastSignal(BroadcastSignal {
                 name: Name::from(line.word(1)),
@@ -340,16 +350,7 @@ impl Run {
                 operation_reference: None,
                 request_id: line.number("await"),
             }),
-            "vars" => Command::ClusterVariable(ClusterVariable {
-                action: match line.word(1) {
-                    "create" => ClusterVariableAction::Create,
-                    "update" => ClusterVariableAction::Update,
-                    _ => ClusterVariableAction::Delete,
-                },
-                tenant_id: line.option("tenant").map(Name::from),
-                name: Name::from(line.word(2)),
-                value: Json::from_valid(line.variables().to_json()),
-            }),
+            "vars" => cluster_variable(line),
             "migrate" => Command::MigrateInstance(MigrateInstance {
                 process_instance_key: self.instance(line.word(1)),
                 plan: self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
@@ -555,6 +556,31 @@ impl Run {
 fn mapping(text: &str) -> ElementMapping {
     let (source, target) = text.split_once(':').unwrap_or((text, text));
     ElementMapping { source_element_id: Name::from(source), target_element_id: Name::from(target) }
+}
+
+fn cluster_variable(line: &Line) -> Command {
+    Command::ClusterVariable(ClusterVariable {
+        action: match line.word(1) {
+            "create" => ClusterVariableAction::Create,
+            "update" => ClusterVariableAction::Update,
+            _ => ClusterVariableAction::Delete,
+        },
+        tenant_id: line.option("tenant").map(Name::from),
+        name: Name::from(line.word(2)),
+        value: Json::from_valid(line.variables().to_json()),
+        metadata: line.option("metadata").map(metadata),
+        kind: line.option("kind").and_then(ClusterVariableKind::of_name),
+    })
+}
+
+/// Entries like `name:text,other:1`.
+fn metadata(text: &str) -> Document {
+    let entries = text.split(',').filter_map(|entry| entry.split_once(':'));
+    let json = |text: &str| match text.parse::<f64>() {
+        Ok(_) => Json::from_valid(text.to_owned()),
+        Err(_) => Json::string(text),
+    };
+    entries.map(|(name, value)| (Name::from(name), json(value))).collect()
 }
 
 fn complete(line: &Line, job_key: Key) -> Command {

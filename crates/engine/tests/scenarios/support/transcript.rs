@@ -278,7 +278,11 @@ impl Transcript {
             }
             RecordValue::ClusterVariable(variable) => {
                 let owner = if variable.tenant_id.is_empty() { "all" } else { variable.tenant_id.as_str() };
-                ("variables", format!("{} of {owner} = {} {intent}", variable.name, variable.value.as_str()))
+                let mut text = format!("{} of {owner} = {} {intent}", variable.name, variable.value.as_str());
+                if !variable.metadata.is_empty() || &*variable.kind != "JSON" {
+                    let _ = write!(text, ", {} with {}", variable.kind, variable.metadata.to_json());
+                }
+                ("variables", text)
             }
             RecordValue::Incident(incident) => {
                 let name = self.element_name(incident.element_instance_key, incident.process_instance_key);

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
         min: i64,
         max: i64,
     },
+    /// With decimals or without.
+    Number,
     Text(Text),
     Enum(&'static [&'static str]),
     Array(Array),

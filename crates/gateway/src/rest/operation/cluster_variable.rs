@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use protocol::{
-    ClusterVariable, ClusterVariableAction, ClusterVariableView, Command, Document, Json, Name, Query,
+    ClusterVariable, ClusterVariableAction, ClusterVariableKind, ClusterVariableView, Command, Document,
+    Json, Name, Query,
 };
 use protocol::{QueryReply, Response};
 
@@ -21,22 +22,23 @@ fn place<'a>(call: &'a Call<'_>, has_tenant: bool) -> (Option<Name>, Option<&'a 
 pub(super) async fn create(call: &Call<'_>, has_tenant: bool) -> Result<Reply, Failure> {
     let (tenant_id, _) = place(call, has_tenant);
     let name = call.fields.name_or_empty("name");
-    change(call, ClusterVariableAction::Create, tenant_id, name, value(call)).await
+    change(call, ClusterVariableAction::Create, tenant_id, name).await
 }
 
 /// Changes the one that the path names.
 pub(super) async fn update(call: &Call<'_>, has_tenant: bool) -> Result<Reply, Failure> {
     let (tenant_id, name) = place(call, has_tenant);
     let name = Name::from(name.unwrap_or_default());
-    change(call, ClusterVariableAction::Update, tenant_id, name, value(call)).await
+    change(call, ClusterVariableAction::Update, tenant_id, name).await
 }
 
 /// Deletes the one that the path names.
 pub(super) async fn delete(call: &Call<'_>, has_tenant: bool) -> Result<Reply, Failure> {
     let (tenant_id, name) = place(call, has_tenant);
     let name = Name::from(name.unwrap_or_default());
-    let command = command(ClusterVariableAction::Delete, tenant_id, name, Json::null());
-    call.submit_for_nothing("DELETE", command).await
+    let (action, value) = (ClusterVariableAction::Delete, Json::null());
+    let change = ClusterVariable { action, tenant_id, name, value, metadata: None, kind: None };
+    call.submit_for_nothing("DELETE", Command::ClusterVariable(change)).await
 }
 
 /// Reads the one that the path names.
@@ -56,19 +58,18 @@ fn value(call: &Call<'_>) -> Result<Json, Failure> {
     Ok(document.get("value").cloned().unwrap_or_else(Json::null))
 }
 
-fn command(action: ClusterVariableAction, tenant_id: Option<Name>, name: Name, value: Json) -> Command {
-    Command::ClusterVariable(ClusterVariable { action, tenant_id, name, value })
-}
-
 async fn change(
     call: &Call<'_>,
     action: ClusterVariableAction,
     tenant_id: Option<Name>,
     name: Name,
-    value: Result<Json, Failure>,
 ) -> Result<Reply, Failure> {
     let intent = if action == ClusterVariableAction::Create { "CREATE" } else { "UPDATE" };
-    let answer = call.submit(intent, command(action, tenant_id, name, value?)).await?;
+    let value = value(call)?;
+    let metadata = Some(call.document("metadata")?).filter(|metadata| !metadata.is_empty());
+    let kind = call.fields.text("kind").and_then(|kind| ClusterVariableKind::of_name(&kind));
+    let change = ClusterVariable { action, tenant_id, name, value, metadata, kind };
+    let answer = call.submit(intent, Command::ClusterVariable(change)).await?;
     let Response::ClusterVariable(variable) = &answer.response else {
         return Err(unexpected(&answer.response));
     };
@@ -84,12 +85,13 @@ fn json(variable: &ClusterVariableView) -> Vec<u8> {
 
 /// The members of a variable, with as much of its value as is shown.
 pub(super) fn members<'a>(variable: &ClusterVariableView, value: &str, object: Object<'a>) -> Object<'a> {
+    let metadata = variable.metadata.as_ref().map_or_else(|| "{}".to_owned(), Document::to_json);
     object
         .with("name", &variable.name)
         .with("scope", scope(variable))
         .with("tenantId", &variable.tenant_id)
-        .with("kind", "JSON")
-        .raw("metadata", "{}")
+        .with("kind", variable.kind.unwrap_or_default().as_str())
+        .raw("metadata", &metadata)
         .with("value", value)
 }
 

@@ -13,6 +13,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         correlation_key: call.fields.name_or_empty("correlationKey"),
         variables: call.document("variables")?,
         tenant_id: call.fields.tenant(),
+        business_id: call.business_id_claim(),
     };
     let answer = call.submit("CORRELATE", Command::CorrelateMessage(command)).await?;
     let Response::MessageCorrelated { message_key, process_instance_key, tenant_id } = &answer.response

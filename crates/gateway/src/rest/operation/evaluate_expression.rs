@@ -1,6 +1,10 @@
 //! `POST /v2/expression/evaluation`
 
-use super::Call;
+use std::collections::HashSet;
+
+use protocol::{Document, Key, Name, Query, QueryReply, Rejection};
+
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, object, write_list, write_text};
@@ -11,7 +15,10 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     if !expression.starts_with('=') {
         return Err(Failure::invalid("expression: must start with '='"));
     }
-    let tenant_id = call.fields.tenant();
+    let (variables, tenant_id) = match call.fields.key("scopeKey")? {
+        None => (variables, call.fields.tenant()),
+        Some(key) => in_scope(call, key, variables).await?,
+    };
     let evaluation = call.gateway.broker.evaluate_expression(expression.clone(), variables, tenant_id);
     let evaluated = evaluation.await.map_err(|error| Failure::submit(error, "EVALUATE"))?;
     let mut out = Vec::with_capacity(96 + expression.len() + evaluated.result_json.len());
@@ -29,4 +36,17 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     out.extend_from_slice(b"[]");
     out.push(b'}');
     Ok(Reply::json(out))
+}
+
+/// The variables that an instance sees, unless the request has others of the same names, and its tenant.
+async fn in_scope(call: &Call<'_>, key: Key, variables: Document) -> Result<(Document, Name), Failure> {
+    let reply = call.read(Query::Scope { key }).await?;
+    let QueryReply::Scope(scope) = reply else { return Err(unexpected(&reply)) };
+    if call.fields.name("tenantId").is_some_and(|tenant_id| tenant_id != scope.tenant_id) {
+        let reason = format!("Process or element instance with key '{key}' not found");
+        return Err(Failure::read(Rejection::not_found(reason).into()));
+    }
+    let hidden: HashSet<&str> = variables.iter().map(|(name, _)| &**name).collect();
+    let seen = scope.variables.iter().filter(|(name, _)| !hidden.contains(&**name));
+    Ok((seen.chain(variables.iter()).cloned().collect(), scope.tenant_id))
 }

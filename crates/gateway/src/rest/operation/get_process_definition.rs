@@ -20,7 +20,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         .with("tenantId", &process.tenant_id)
         .with("processDefinitionKey", Digits(process.key))
         .with("hasStartForm", process.has_start_form)
-        .with("state", if process.is_deleted { "DELETED" } else { "ACTIVE" })
+        .with("state", if process.is_draining { "DRAINING" } else { "ACTIVE" })
         .end();
     Ok(Reply::json(out))
 }

@@ -73,6 +73,7 @@ mod get_variable;
 mod global_task_listener;
 pub(super) mod history;
 mod identity;
+mod metadata_filter;
 mod migrate_process_instance;
 mod migrate_process_instances_batch_operation;
 mod modify_process_instance;

@@ -15,6 +15,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         message_id: call.fields.name_or_empty("messageId"),
         variables: call.document("variables")?,
         tenant_id: call.fields.tenant(),
+        business_id: call.business_id_claim(),
     };
     let answer = call.submit("PUBLISH", Command::PublishMessage(command)).await?;
     let Response::MessagePublished { message_key, tenant_id } = &answer.response else {

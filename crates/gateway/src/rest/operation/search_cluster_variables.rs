@@ -4,6 +4,7 @@ use protocol::{ClusterVariableView, Query, QueryReply};
 use search::model::VALUE_CHARS_MAX;
 
 use super::cluster_variable::{members, scope};
+use super::metadata_filter::MetadataFilter;
 use super::{Call, unexpected};
 use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
@@ -12,11 +13,15 @@ use crate::rest::search::Search;
 use crate::rest::writer::{cut, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    let search = Search::read(&call.fields)?;
+    let search = Search::read_without(&call.fields, "metadata")?;
+    let metadata = MetadataFilter::read(&call.fields)?;
     let is_whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
     let limit = if is_whole { usize::MAX } else { VALUE_CHARS_MAX };
     let reply = call.read(Query::ClusterVariables { limit: ENTITIES_MAX }).await?;
-    let QueryReply::ClusterVariables { variables, has_more } = reply else { return Err(unexpected(&reply)) };
+    let QueryReply::ClusterVariables { mut variables, has_more } = reply else {
+        return Err(unexpected(&reply));
+    };
+    variables.retain(|variable| metadata.lets_pass(variable.metadata.as_ref()));
     let property = |variable: &ClusterVariableView, name: &str| property(variable, name, limit);
     let write = |variable: &ClusterVariableView, out: &mut Vec<u8>| write(variable, limit, out);
     Ok(Reply::json(search.answer(variables, has_more, property, write)))
@@ -28,6 +33,7 @@ fn property(variable: &ClusterVariableView, name: &str, limit: usize) -> Option<
         "value" => Some(variable.value.as_str().to_owned()),
         "tenantId" => variable.tenant_id.as_ref().map(ToString::to_string),
         "scope" => Some(scope(variable).to_owned()),
+        "kind" => Some(variable.kind.unwrap_or_default().as_str().to_owned()),
         "isTruncated" => Some(cut(variable.value.as_str(), limit).1.to_string()),
         _ => None,
     }

@@ -61,7 +61,10 @@ pub(super) fn read(
             let latest = Latest {
                 group: vec![process::PROCESS_ID, process::TENANT],
                 by: process::VERSION,
-                among: Filter::Column(process::STATE, Test::NotEqual(Operand::Text(Name::from("DELETED")))),
+                among: Filter::Column(
+                    process::STATE,
+                    Test::NotIn(["DELETED", "DRAINING"].map(|state| Operand::Text(Name::from(state))).into()),
+                ),
             };
             is_latest(reader, object, latest, &mut all)?;
         }

@@ -65,6 +65,6 @@ fn absent(schema: &'static Schema, out: &mut Vec<u8>) {
         Kind::Object(_) => out.extend_from_slice(b"{}"),
         Kind::Enum(names) => write_text(if names.contains(&"UNKNOWN") { "UNKNOWN" } else { names[0] }, out),
         Kind::Text(_) => write_text("", out),
-        Kind::Any | Kind::Choice(_) => out.extend_from_slice(b"null"),
+        Kind::Any | Kind::Number | Kind::Choice(_) => out.extend_from_slice(b"null"),
     }
 }

@@ -310,3 +310,36 @@ fn a_deletion_takes_its_own_permission_and_nothing_is_known_across_tenants() {
         assert_eq!(ask(of_tenant, tenants()), (204, 1));
     }
 }
+
+#[test]
+fn a_scope_is_seen_by_those_who_may_read_its_instance() {
+    let grant = |resource_type, id: Option<&str>, permission| {
+        let scope = id.map_or(AuthorizationScope::Any, |id| AuthorizationScope::Id(id.into()));
+        let (owner_type, owner_id) = (EntityType::User, "ann".into());
+        view(Authorization { owner_type, owner_id, resource_type, scope, permissions: vec![permission] })
+    };
+    let evaluate = || grant(ResourceType::Expression, None, PermissionType::Evaluate);
+    let read = |id| grant(ResourceType::ProcessDefinition, id, PermissionType::ReadProcessInstance);
+    for (authorizations, in_scope, without) in [
+        (vec![], 403, 403),
+        (vec![evaluate()], 403, 200),
+        (vec![read(None)], 403, 403),
+        (vec![evaluate(), read(Some("q"))], 403, 200),
+        (vec![evaluate(), read(Some("p"))], 200, 200),
+        (vec![evaluate(), read(None)], 200, 200),
+    ] {
+        let grants = Grants { authorizations: authorizations.clone(), ..Grants::default() };
+        let broker = Arc::new(FakeBroker { grants, ..FakeBroker::default() });
+        for (body, expected) in
+            [(r#"{"expression":"=a","scopeKey":"5"}"#, in_scope), (r#"{"expression":"=a"}"#, without)]
+        {
+            block_on(async {
+                let gateway = gateway_with(&broker, checked()).await;
+                let mut request = request("POST", "/v2/expression/evaluation", body.to_owned());
+                request.headers_mut().insert("authorization", "Basic YW5uOnNlY3JldA==".parse().unwrap());
+                let (status, answer) = text(gateway.answer(request).await).await;
+                assert_eq!(status, expected, "{body} with {authorizations:?}: {answer}");
+            });
+        }
+    }
+}

@@ -49,6 +49,7 @@ pub(super) fn example(schema: &Schema, alternative: usize) -> Value {
         Kind::Any => json!("any"),
         Kind::Boolean => json!(false),
         Kind::Integer { min, max } => json!(1.clamp(*min, *max)),
+        Kind::Number => json!(1.5),
         Kind::Text(text) => json!(example_text(text)),
         Kind::Enum(values) => json!(values[0]),
         Kind::Array(array) => json!([example(array.items, 0)]),
@@ -83,7 +84,7 @@ pub(super) fn kind_takes(schema: &Schema, value: &Value) -> bool {
     match (&schema.kind, value) {
         (Kind::Any, _)
         | (Kind::Boolean, Value::Bool(_))
-        | (Kind::Integer { .. }, Value::Number(_))
+        | (Kind::Integer { .. } | Kind::Number, Value::Number(_))
         | (Kind::Text(_) | Kind::Enum(_), Value::String(_))
         | (Kind::Array(_), Value::Array(_))
         | (Kind::Object(_), Value::Object(_)) => true,
@@ -108,6 +109,7 @@ fn spoiled(schema: &Schema, valid: &Value, path: &str) -> Vec<(Value, String)> {
             bad.extend(min.checked_sub(1).map(|below| json!(below)));
             bad.extend(max.checked_add(1).map(|above| json!(above)));
         }
+        (Kind::Number, _) => bad.push(json!(format!("{RAW}1e400"))),
         (Kind::Text(text), _) => {
             bad.extend((text.min > 0).then(|| json!("")));
             bad.extend((text.max < usize::MAX).then(|| json!("a".repeat(text.max + 1))));

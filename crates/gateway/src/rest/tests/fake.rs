@@ -39,6 +39,8 @@ pub(super) struct FakeBroker {
     pub(super) reads: AtomicUsize,
     /// How far records are.
     pub(super) recorded: Mutex<Recorded>,
+    /// Variables and tenants of evaluated expressions.
+    pub(super) evaluated: Mutex<Vec<(Document, Name)>>,
     /// How often exporters were hastened.
     pub(super) hastened: AtomicUsize,
     /// Whether activations find nothing and wait for ever.
@@ -204,6 +206,8 @@ fn usual(command: &Command) -> Response {
             tenant_id: variable.tenant_id.clone(),
             name: variable.name.clone(),
             value: variable.value.clone(),
+            metadata: variable.metadata.clone(),
+            kind: variable.kind,
         }),
         Command::BroadcastSignal(signal) => {
             Response::SignalBroadcast { signal_key: 12, tenant_id: signal.tenant_id.clone() }
@@ -334,13 +338,14 @@ impl Broker for FakeBroker {
     fn evaluate_expression(
         &self,
         expression: String,
-        _: Document,
-        _: Name,
+        variables: Document,
+        tenant_id: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
         if expression.ends_with('+') {
             let rejection = Rejection::invalid_argument(format!("cannot read '{expression}'"));
             return std::future::ready(Err(SubmitError::Rejected(rejection))).boxed();
         }
+        self.evaluated.lock().push((variables, tenant_id));
         let warnings = if expression.contains('x') { vec!["no variable 'x'".to_owned()] } else { Vec::new() };
         std::future::ready(Ok(ExpressionResult { result_json: r#"{"v":[1,null]}"#.into(), warnings })).boxed()
     }

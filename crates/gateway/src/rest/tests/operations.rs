@@ -485,6 +485,7 @@ fn messages() {
         message_id: "m1".into(),
         variables: document(r#"{"a":1}"#),
         tenant_id: "t1".into(),
+        business_id: None,
     };
     assert_eq!(command, Command::PublishMessage(expected));
     let (answer, _) = succeed(Operation::CorrelateMessage, "/v2/messages/correlation", r#"{"name":"paid"}"#);

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use broker_api::SubmitError;
 use protocol::{
     Actor, ActorType, BatchItemState, BatchItemView, BatchOperationState, BatchOperationType,
-    BatchOperationView, CallHierarchyEntry, ClusterVariableView, Command, DecisionRequirementsView,
-    DecisionView, ElementInstanceView, FileView, IncidentView, Json, Name, ProcessDefinitionView,
-    ProcessInstanceView, Query, QueryReply, Rejection, VariableView,
+    BatchOperationView, CallHierarchyEntry, ClusterVariableKind, ClusterVariableView, Command,
+    DecisionRequirementsView, DecisionView, Document, ElementInstanceView, FileView, IncidentView, Json,
+    Name, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, Rejection, ScopeView, VariableView,
 };
 
 use super::super::contract::Operation;
 use super::contract::check_response;
 use super::fake::{INSTANCE_KEY, PROCESS_KEY};
+use super::operations::bad;
 use super::{block_on, gateway, request, text};
 
 fn batch_operation(key: u64) -> BatchOperationView {
@@ -43,6 +44,34 @@ fn batch_item(batch_operation_key: u64, item_key: u64) -> BatchItemView {
     }
 }
 
+fn cluster_variables() -> QueryReply {
+    let metadata = |value: &str| match value {
+        "1" => Some(Document::parse(r#"{"kind":"CREDENTIAL","version":2}"#.into()).unwrap()),
+        "2" => Some(Document::parse(r#"{"kind":"OTHER","version":2.5}"#.into()).unwrap()),
+        _ => None,
+    };
+    let variable = |tenant_id: Option<&str>, name: &str, value: &'static str| ClusterVariableView {
+        tenant_id: tenant_id.map(Name::from),
+        name: name.into(),
+        value: Json::from_valid(value),
+        metadata: metadata(value),
+        kind: (value == "2").then_some(ClusterVariableKind::SecretReference),
+    };
+    let variables = vec![variable(None, "a", "1"), variable(None, "b", "[]"), variable(Some("t"), "a", "2")];
+    QueryReply::ClusterVariables { variables, has_more: false }
+}
+
+fn scope(key: u64) -> Result<QueryReply, SubmitError> {
+    if key == 404 {
+        return Err(Rejection::not_found("Process or element instance with key '404' not found").into());
+    }
+    Ok(QueryReply::Scope(ScopeView {
+        process_id: "p".into(),
+        tenant_id: "t".into(),
+        variables: Document::parse(r#"{"a":1,"b":2}"#.into()).unwrap(),
+    }))
+}
+
 /// There is everything but what has the key 404.
 pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
     Ok(match query {
@@ -53,6 +82,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             let items = (1..=3).map(|item| batch_item(batch_operation_key.unwrap_or(12), item)).collect();
             QueryReply::BatchItems { items, has_more: true }
         }
+        Query::Scope { key } => scope(*key)?,
         Query::UserTask { key } => QueryReply::UserTask(Box::new(super::user_tasks::view(*key))),
         Query::UserTaskForm { key: 6 } => QueryReply::UserTaskForm(None),
         Query::UserTaskForm { .. } => QueryReply::UserTaskForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),
@@ -124,17 +154,10 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             tenant_id: tenant_id.clone(),
             name: name.clone(),
             value: Json::from_valid(r#"{"url":"u"}"#),
+            metadata: None,
+            kind: None,
         }),
-        Query::ClusterVariables { .. } => {
-            let variable = |tenant_id: Option<&str>, name: &str, value: &'static str| ClusterVariableView {
-                tenant_id: tenant_id.map(Name::from),
-                name: name.into(),
-                value: Json::from_valid(value),
-            };
-            let variables =
-                vec![variable(None, "a", "1"), variable(None, "b", "[]"), variable(Some("t"), "a", "2")];
-            QueryReply::ClusterVariables { variables, has_more: false }
-        }
+        Query::ClusterVariables { .. } => cluster_variables(),
         Query::RunningDefinitions { .. }
         | Query::Errors { .. }
         | Query::FailingDefinitions { .. }
@@ -157,7 +180,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             resource_name: "order.bpmn".into(),
             tenant_id: Name::default_tenant(),
             has_start_form: true,
-            is_deleted: *key == 6,
+            is_draining: *key == 6,
         }),
         Query::Decision { key } => QueryReply::Decision(DecisionView {
             key: *key,
@@ -458,10 +481,10 @@ fn a_cluster_variable_is_any_json() {
 fn cluster_variables_are_searched() {
     let broker = Arc::new(super::fake::FakeBroker::default());
     let gateway = super::tenants_gateway(&broker);
-    let found = |body: &'static str| {
+    let found_by = |body: &str| {
         let spec = Operation::SearchClusterVariables.spec();
         let (status, answer) = block_on(async {
-            text(gateway.answer(request("POST", "/v2/cluster-variables/search", body)).await).await
+            text(gateway.answer(request("POST", "/v2/cluster-variables/search", body.to_owned())).await).await
         });
         check_response(spec, status, &answer);
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
@@ -478,12 +501,50 @@ fn cluster_variables_are_searched() {
         });
         texts.collect::<Vec<_>>()
     };
+    let found = |body: &'static str| found_by(body);
     let (a, b, of_tenant) = ("a GLOBAL - 1", "b GLOBAL - []", "a TENANT t 2");
     assert_eq!(found(""), [a, b, of_tenant]);
     assert_eq!(found(r#"{"filter":{"name":"a"}}"#), [a, of_tenant]);
     assert_eq!(found(r#"{"filter":{"scope":"GLOBAL"}}"#), [a, b]);
     assert_eq!(found(r#"{"filter":{"tenantId":{"$exists":true}}}"#), [of_tenant]);
     assert_eq!(found(r#"{"filter":{"value":"[]"}}"#), [b]);
+    assert_eq!(found(r#"{"filter":{"kind":"SECRET_REFERENCE"}}"#), [of_tenant]);
+    assert_eq!(found(r#"{"filter":{"kind":{"$neq":"SECRET_REFERENCE"}}}"#), [a, b]);
+    let by = |metadata: &str| found_by(&format!(r#"{{"filter":{{"metadata":{metadata}}}}}"#));
+    for (metadata, expected) in [
+        (r#"{"kind":"CREDENTIAL"}"#, vec![a]),
+        (r#"{"kind":{"$eq":"CREDENTIAL"},"version":{"$gte":2}}"#, vec![a]),
+        (r#"{"version":2}"#, vec![a]),
+        (r#"{"version":{"$eq":2.0}}"#, vec![a]),
+        (r#"{"version":{"$gt":2}}"#, vec![of_tenant]),
+        (r#"{"version":{"$gte":2,"$lte":2.5}}"#, vec![a, of_tenant]),
+        (r#"{"version":{"$lt":2.5}}"#, vec![a]),
+        (r#"{"version":{"$neq":2}}"#, vec![b, of_tenant]),
+        (r#"{"version":{"$in":[2.5,"x"]}}"#, vec![of_tenant]),
+        (r#"{"version":{"$like":"*"}}"#, vec![]),
+        (r#"{"kind":{"$like":"*E*"}}"#, vec![a, of_tenant]),
+        (r#"{"kind":{"$gt":1}}"#, vec![]),
+        (r#"{"kind":{"$exists":false}}"#, vec![b]),
+        (r#"{"kind":{"$exists":true}}"#, vec![a, of_tenant]),
+        (r#"{"kind":{"$in":[]}}"#, vec![a, b, of_tenant]),
+        ("{}", vec![a, b, of_tenant]),
+    ] {
+        assert_eq!(by(metadata), expected, "{metadata}");
+    }
+    let path = "/v2/cluster-variables/search";
+    for (metadata, wrong) in [
+        (
+            r#"{"it":{"$eq":true}}"#,
+            "filter.metadata.it.$eq: expected a string or a number, but found a boolean",
+        ),
+        (
+            r#"{"it":{"$in":[[]]}}"#,
+            "filter.metadata.it.$in[0]: expected a string or a number, but found an array",
+        ),
+        (r#"{"it":{"$none":1}}"#, "filter.metadata.it.$none: unknown property"),
+    ] {
+        bad("POST", path, &format!(r#"{{"filter":{{"metadata":{metadata}}}}}"#), wrong);
+    }
     assert_eq!(found(r#"{"filter":{"isTruncated":true}}"#), [""; 0]);
     assert_eq!(
         found(

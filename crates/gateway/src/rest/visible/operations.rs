@@ -62,7 +62,9 @@ impl Call<'_> {
     /// Refuses an operation that whoever asks may not have, and one for a tenant that it is not assigned to.
     pub(in crate::rest) async fn check_operation(&self) -> Result<(), Failure> {
         let needed = need(self.operation);
-        let names_tenant = self.operation == Operation::EvaluateExpression;
+        // The tenant of a scope is that of its instance, which is looked at by itself.
+        let names_tenant = self.operation == Operation::EvaluateExpression
+            && (self.fields.text("tenantId").is_some() || self.fields.text("scopeKey").is_none());
         if needed.is_empty() && !names_tenant {
             return Ok(());
         }

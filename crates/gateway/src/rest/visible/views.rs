@@ -14,6 +14,15 @@ fn show_file(sight: &ReadAuthorization, view: &FileView) -> Result<(), Failure> 
     sight.show(R::Resource, P::Read, Some(&view.id), &view.tenant_id)
 }
 
+/// Errors were counted over what may be seen.
+fn check_errors(sight: &ReadAuthorization, query: &Query) -> Result<(), Failure> {
+    let Query::Errors { of, .. } = query else { return Err(unknown(query)) };
+    if *of != sight.instances() {
+        return Err(forbidden(R::ProcessDefinition, P::ReadProcessInstance));
+    }
+    Ok(())
+}
+
 impl Call<'_> {
     /// The process instances that whoever asks may see.
     pub(in crate::rest) async fn visible_instances(&self) -> Result<Instances, Failure> {
@@ -103,6 +112,7 @@ impl Call<'_> {
             }),
             // For expressions, which take a permission of their own.
             QueryReply::ClusterContext(_) => {}
+            QueryReply::Scope(view) => instance(&view.process_id, &view.tenant_id)?,
             QueryReply::UserTask(view) => sight.show_task(view)?,
             QueryReply::GlobalListener(view) => {
                 sight.show(R::GlobalListener, P::ReadTaskListener, Some(&view.id), "")?;
@@ -119,13 +129,7 @@ impl Call<'_> {
             QueryReply::Subscriptions { subscriptions, .. } => {
                 subscriptions.retain(|view| of_instance(&view.process_id, &view.tenant_id));
             }
-            QueryReply::Errors { .. } => {
-                // They were counted over what may be seen.
-                let Query::Errors { of, .. } = query else { return Err(unknown(query)) };
-                if *of != sight.instances() {
-                    return Err(forbidden(R::ProcessDefinition, P::ReadProcessInstance));
-                }
-            }
+            QueryReply::Errors { .. } => check_errors(sight, query)?,
             // Operators see them, at the management port, or this server itself.
             QueryReply::BannedInstances(_) | QueryReply::BatchSearches(_) => return Err(unknown(query)),
             QueryReply::Identity(reply) => restrict_identity(sight, query, reply)?,
