@@ -32,7 +32,7 @@ impl CommandContext<'_> {
         let limits = &self.options.work;
         let left = self.meter.bytes_left();
         let most = limits.max_variable_bytes.min(left);
-        if let Some(bytes) = value.to_json_within(most) {
+        if let Some(bytes) = value.to_json_in(self.dialect(), most) {
             self.meter.note_bytes(bytes.len());
             let json = Json::from_written(bytes);
             self.meter.known().note(json.as_bytes(), value);

@@ -36,7 +36,7 @@ impl CommandContext<'_> {
         let bytes = match items.raw_bytes() {
             Some(bytes) if bytes <= limit => Some(bytes),
             Some(_) => None,
-            None => Value::from(items.clone()).to_json_within(limit).map(|json| json.len()),
+            None => Value::from(items.clone()).to_json_in(self.dialect(), limit).map(|json| json.len()),
         };
         if let Some(bytes) = bytes {
             self.meter.note_bytes(bytes);
@@ -50,9 +50,12 @@ impl CommandContext<'_> {
 
     /// Stores the items of a body. Tells how many there are.
     pub(super) fn store_items(&mut self, body_key: Key, items: &List) -> u32 {
+        let dialect = self.dialect();
         match items.json_items() {
             Some(texts) => self.store_chunks(body_key, texts, |text, out| out.extend_from_slice(text)),
-            None => self.store_chunks(body_key, items.iter(), Value::to_json),
+            None => self.store_chunks(body_key, items.iter(), |item, out| {
+                out.extend(item.to_json_in(dialect, usize::MAX).unwrap_or_default());
+            }),
         }
     }
 
