@@ -109,6 +109,7 @@ fn a_receive_task_that_starts_stands_beside_other_starts() {
               #2.r.y = 1 created
             > complete r
               #2.r activated, completing
+              #2.r.x = 1 created
               #2.p.x = 1 created
               #2.r completed
               compensation r/back created
