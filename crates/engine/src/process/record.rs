@@ -15,7 +15,7 @@ use crate::entity::Incident;
 
 impl CommandContext<'_> {
     /// A step in the life of an element instance.
-    pub(super) fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
+    pub fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
         let element_type = at.element().element_type;
         let action = match intent {
             Intent::ElementActivated => Some(ElementAction::Activated),

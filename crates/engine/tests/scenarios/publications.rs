@@ -115,6 +115,7 @@ fn a_receive_task_that_starts_stands_beside_other_starts() {
               compensation r/back created
               #2.c activating, activated
               compensation r/back triggered by c
+              #2.undo activating, activated, completing, completed
               #2.back activating, activated
             > complete back
               #2.back completing, completed
