@@ -153,7 +153,8 @@ impl CommandContext<'_> {
         if value != variable.value {
             self.count_variable(scope_key, Some(&variable.value), &value)?;
             let rest_from = self.restart_collection(scope_key, &variable)?;
-            self.tables.variables.put(row, Variable { key: variable.key, value: value.clone(), rest_from });
+            let closed = Variable { rest_from, ..Variable::new(variable.key, value.clone()) };
+            self.tables.variables.put(row, closed);
             self.record_variable(
                 variable.key,
                 Intent::Updated,

@@ -30,7 +30,7 @@ impl CommandContext<'_> {
                 if self.tables.variable_value(scope_key, &old)? != value {
                     self.count_variable(scope_key, Some(&old.value), &value)?;
                     let rest_from = self.restart_collection(scope_key, &old)?;
-                    let variable = Variable { key: old.key, value: value.clone(), rest_from };
+                    let variable = Variable { rest_from, ..Variable::new(old.key, value.clone()) };
                     self.tables.variables.put(key, variable);
                     self.record_variable(
                         old.key,
@@ -50,7 +50,7 @@ impl CommandContext<'_> {
         self.count_variable(scope_key, None, &value)?;
         let variable_key = self.next_key();
         self.record_variable(variable_key, Intent::Created, scope_key, process_instance_key, name, &value)?;
-        self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
+        self.tables.variables.insert(key, Variable::new(variable_key, value));
         self.touch(process_instance_key, scope_key, name, true)
     }
 
