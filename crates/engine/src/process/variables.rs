@@ -29,8 +29,7 @@ impl CommandContext<'_> {
             if let Some(old) = self.tables.variables.get(&key)? {
                 if self.tables.variable_value(scope_key, &old)? != value {
                     self.count_variable(scope_key, Some(&old.value), &value)?;
-                    let rest_from = self.restart_collection(scope_key, &old)?;
-                    let variable = Variable { rest_from, ..Variable::new(old.key, value.clone()) };
+                    let variable = self.restart_collection(scope_key, &old, &value)?;
                     self.tables.variables.put(key, variable);
                     self.record_variable(
                         old.key,
