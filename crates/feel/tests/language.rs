@@ -42,12 +42,14 @@ fn values_leave_in_the_forms_that_clients_know() {
     check("duration(\"PT36H\")", r#""P1DT12H""#);
     check("duration(\"P14M\")", r#""P1Y2M""#);
     check("duration(\"PT0.5S\")", r#""PT0.5S""#);
-    check("date and time(\"2030-01-01T00:00:00Z\")", r#""2030-01-01T00:00Z""#);
+    check("date and time(\"2030-01-01T00:00:00Z\")", r#""2030-01-01T00:00:00Z""#);
+    check("date and time(\"2024-02-29T10:00\")", r#""2024-02-29T10:00:00""#);
+    check("[date and time(\"2024-02-29T10:00:00.5\")]", r#"["2024-02-29T10:00:00.5"]"#);
     check(
         "date and time(\"2030-07-01T10:00:05@Europe/Berlin\")",
         r#""2030-07-01T10:00:05+02:00[Europe/Berlin]""#,
     );
-    check("time(\"10:30:00\")", r#""10:30""#);
+    check("time(\"10:30:00\")", r#""10:30:00""#);
     check("time(\"10:30:00+01:00\")", r#""10:30:00+01:00""#);
     check("[1..2]", "null");
     check("function(x) x", "null");
@@ -55,6 +57,17 @@ fn values_leave_in_the_forms_that_clients_know() {
     check("[1.50, 2 / 4, 10 / 5, 1 / 3]", "[1.5,0.5,2,0.3333333333333333]");
     check("{b: \"\\\"\\n\", a: null}", r#"{"b":"\"\n","a":null}"#);
     check("[a, a.b, d]", r#"[{"b":[1,2]},[1,2],2.5]"#);
+}
+
+#[test]
+fn variables_of_earlier_engine_versions_have_no_zero_seconds() {
+    let times = r#"{d: date and time("2024-02-29T10:00:00"), z: [date and time("2024-02-29T10:00:00Z")],
+                    t: time("10:00:00"), s: time("10:00:01")}"#;
+    let expression = Expression::parse(times).unwrap();
+    let value = expression.evaluate(&(), &Environment::default()).unwrap().value;
+    let earlier = value.to_json_in(Dialect::StricterCamunda, usize::MAX).unwrap();
+    let expected = r#"{"d":"2024-02-29T10:00","z":["2024-02-29T10:00Z"],"t":"10:00","s":"10:00:01"}"#;
+    assert_eq!(String::from_utf8(earlier).unwrap(), expected);
 }
 
 #[test]

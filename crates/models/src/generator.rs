@@ -299,8 +299,13 @@ impl Generator<'_> {
         }
         let list = ["[]", "[1]", "[1,2,3]", "[1,2,3,4,5]"][self.random.below(4) as usize];
         let how = ["", " sequential"][self.random.below(2) as usize];
-        let output = ["", " collect=list gives=r"][self.random.below(2) as usize];
-        let until = ["", "", " until=\"numberOfCompletedInstances >= 2\""][self.random.below(3) as usize];
+        let (output, filled) = match self.random.below(4) {
+            0 | 1 => ("", ""),
+            2 => (" collect=list gives=r", " until=\"count(list[item != null]) >= 2\""),
+            _ => (" collect=list gives=r in:seen=\"=list[-1]\"", " until=\"list[2] != null\""),
+        };
+        let until =
+            ["", "", " until=\"numberOfCompletedInstances >= 2\"", filled][self.random.below(4) as usize];
         let before = if self.random.percent(15) { " listen:beforeAll=t" } else { "" };
         format!(" each={list} as=item{how}{output}{until}{before}")
     }

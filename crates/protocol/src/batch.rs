@@ -23,6 +23,10 @@ pub const LENIENT_VERSION: u16 = 5;
 /// The first version that suspends process instances, assigns business IDs and changes jobs by batch operations.
 pub const SUSPENSION_VERSION: u16 = 5;
 
+/// The first version that shows in variables and in the history what the reference does: local copies of what events
+/// take, compensation boundary events, seconds of times, output collections from their beginning.
+pub const HISTORY_VERSION: u16 = 5;
+
 /// The first version that has priorities and leases of jobs.
 pub const PRIORITY_VERSION: u16 = 5;
 

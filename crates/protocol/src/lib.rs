@@ -34,8 +34,8 @@ mod user_task;
 pub use actor::{Actor, ActorType};
 pub use batch::{
     BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
-    FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION, PARKING_VERSION,
-    PRIORITY_VERSION, SUSPENSION_VERSION,
+    FIRST_ACTIVE_VERSION, HISTORY_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION,
+    PARKING_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,

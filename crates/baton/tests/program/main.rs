@@ -4,6 +4,7 @@
 mod changes;
 mod commands;
 mod errors;
+mod history;
 mod jobs;
 mod manage;
 mod models;

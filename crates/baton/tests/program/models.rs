@@ -56,3 +56,33 @@ pub(crate) const DISH_DMN: &str = r#"<definitions xmlns="https://www.omg.org/spe
     </decisionTable>
   </decision>
 </definitions>"#;
+
+/// Starts by a message, has a time, a list that fills, and something to compensate.
+pub(crate) const SEEN_BPMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+  <message id="m" name="begin"/>
+  <process id="seen" isExecutable="true">
+    <startEvent id="begun"><messageEventDefinition messageRef="m"/></startEvent>
+    <scriptTask id="book"><extensionElements>
+      <zeebe:script expression="=date and time(&quot;2024-02-29T10:00:00&quot;)" resultVariable="at"/>
+    </extensionElements></scriptTask>
+    <boundaryEvent id="undo" attachedToRef="book"><compensateEventDefinition id="c1"/></boundaryEvent>
+    <scriptTask id="cancel" isForCompensation="true"><extensionElements>
+      <zeebe:script expression="=true" resultVariable="cancelled"/>
+    </extensionElements></scriptTask>
+    <serviceTask id="each">
+      <extensionElements><zeebe:taskDefinition type="work"/></extensionElements>
+      <multiInstanceLoopCharacteristics><extensionElements>
+        <zeebe:loopCharacteristics inputCollection="=[1,2,3]" inputElement="item"
+          outputCollection="results" outputElement="=item * 10"/>
+      </extensionElements></multiInstanceLoopCharacteristics>
+    </serviceTask>
+    <intermediateThrowEvent id="back"><compensateEventDefinition id="c2"/></intermediateThrowEvent>
+    <endEvent id="end"/>
+    <association id="a" associationDirection="One" sourceRef="undo" targetRef="cancel"/>
+    <sequenceFlow id="f1" sourceRef="begun" targetRef="book"/>
+    <sequenceFlow id="f2" sourceRef="book" targetRef="each"/>
+    <sequenceFlow id="f3" sourceRef="each" targetRef="back"/>
+    <sequenceFlow id="f4" sourceRef="back" targetRef="end"/>
+  </process>
+</definitions>"#;

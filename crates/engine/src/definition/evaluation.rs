@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dmn::{EvaluatedDecision, MatchedRule};
-use feel::Value;
+use feel::{Dialect, Value};
 use protocol::{
     DecisionEvaluationRecord, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
     Intent, Json, Key, MatchedRuleRecord, Name,
@@ -179,7 +179,7 @@ impl CommandContext<'_> {
                 self.add_decisions_of(&imported, &mut known)?;
             }
         }
-        let json = Trail::new(self.options.work.max_bytes_per_step);
+        let json = Trail::new(self.options.work.max_bytes_per_step, self.dialect());
         let records = trail.iter().enumerate().map(|(index, evaluated)| {
             let known = known.get(&(evaluated.namespace.clone(), evaluated.id.clone()));
             EvaluatedDecisionRecord {
@@ -245,18 +245,19 @@ fn rule_record(rule: &MatchedRule, json: &Trail) -> MatchedRuleRecord {
 struct Trail {
     left: Cell<usize>,
     too_large: Json,
+    dialect: Dialect,
 }
 
 impl Trail {
-    fn new(max_bytes: usize) -> Self {
+    fn new(max_bytes: usize, dialect: Dialect) -> Self {
         let too_large = format!(
             "omitted: the values of this evaluation are larger than {max_bytes} bytes (limits.max_bytes_per_step)"
         );
-        Self { left: Cell::new(max_bytes), too_large: Json::string(&too_large) }
+        Self { left: Cell::new(max_bytes), too_large: Json::string(&too_large), dialect }
     }
 
     fn of(&self, value: &Value) -> Json {
-        match value.to_json_within(self.left.get()) {
+        match value.to_json_in(self.dialect, self.left.get()) {
             Some(bytes) => {
                 self.left.set(self.left.get() - bytes.len());
                 Json::from_written(bytes)

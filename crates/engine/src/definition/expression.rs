@@ -81,14 +81,18 @@ impl CommandContext<'_> {
         let work = &self.options.work;
         let (fuel, bytes) = (work.max_fuel_per_step, work.max_evaluation_bytes);
         let limits = feel::Limits { fuel, bytes, ..feel::Limits::default() };
-        let dialect =
-            if self.version < LENIENT_VERSION { Dialect::StricterCamunda } else { Dialect::Camunda };
+        let dialect = self.dialect();
         let (now_ms, seed) = (self.now_ms(), self.meta.position);
         let environment = Environment { now_ms, seed, limits, dialect, ..Environment::default() };
         let mut budget = self.meter.budget(&environment);
         let result = evaluate(&lookup, &environment, &mut budget);
         self.meter.note(&budget);
         lookup.error.into_inner().map_or(Ok(result), Err)
+    }
+
+    /// The dialect of the engine version that applies.
+    pub fn dialect(&self) -> Dialect {
+        if self.version < LENIENT_VERSION { Dialect::StricterCamunda } else { Dialect::Camunda }
     }
 
     pub fn evaluate_with_warnings(
@@ -192,8 +196,6 @@ pub(crate) fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> 
     message
 }
 
-pub(crate) fn to_json(value: &feel::Value) -> Json {
-    let mut bytes = Vec::new();
-    value.to_json(&mut bytes);
-    Json::from_written(bytes)
+pub(crate) fn to_json(value: &feel::Value, dialect: Dialect) -> Json {
+    Json::from_written(value.to_json_in(dialect, usize::MAX).unwrap_or_default())
 }

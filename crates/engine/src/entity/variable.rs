@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use feel::{List, Value};
 use minicbor::{Decode, Encode};
 use protocol::{Document, Json, Key, Name};
 use state::{StateError, minicbor_value};
@@ -18,6 +19,11 @@ const MAX_SCOPES: usize = 10_000;
 const MAX_COMPARISONS: usize = 1024;
 /// Variables of one scope that are read at once.
 pub(crate) const MAX_VARIABLES: usize = usize::MAX;
+/// Entries up to which an output collection that is still filled is among all the variables that a scope sees. Who
+/// names it in an expression sees any.
+pub(crate) const SHOWN_ENTRIES: u32 = 1000;
+/// Bytes of the values of such a collection.
+const SHOWN_BYTES: u64 = 1 << 20;
 /// Values in one chunk.
 pub(crate) const CHUNK: u32 = 64;
 
@@ -32,8 +38,24 @@ pub struct Variable {
     /// scope.
     #[n(2)]
     pub rest_from: Option<u32>,
+    /// Set if it is the output collection of a multi-instance body that runs: the number of its entries. Values take
+    /// the places of entries by their index; the first place is [`Self::rest_from`]. A value of null is nulls only.
+    #[n(3)]
+    pub entries: Option<u32>,
 }
 minicbor_value!(Variable, weight = |variable| 64 + variable.value.as_bytes().len());
+
+impl Variable {
+    /// One with an ordinary value.
+    pub fn new(key: Key, value: Json) -> Self {
+        Self { key, value, rest_from: None, entries: None }
+    }
+
+    /// Whether all entries of an output collection that have no value yet are null.
+    pub fn has_only_places(&self) -> bool {
+        self.entries.is_some_and(|entries| entries > 0) && self.value == Json::null()
+    }
+}
 
 /// A multi-instance body or an ad-hoc sub-process, which counts only what it collects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
@@ -60,6 +82,9 @@ pub struct Loop {
     /// Bytes of its items and outputs that count for the limit of its process instance.
     #[n(7)]
     pub counted_bytes: Option<u64>,
+    /// Chunks of outputs that are put together.
+    #[n(8)]
+    pub gathered: Option<u32>,
 }
 minicbor_value!(Loop);
 
@@ -86,6 +111,12 @@ pub type VariableKey = (Key, Arc<str>);
 impl Tables {
     /// The value of a variable as a scope sees it, looking upward.
     pub(crate) fn visible_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let found = self.find_variable(scope_key, name)?;
+        found.map(|(scope_key, variable)| self.variable_value(scope_key, &variable)).transpose()
+    }
+
+    /// A variable as a scope sees it, with the scope that has it.
+    fn find_variable(&self, scope_key: Key, name: &str) -> Result<Option<(Key, Arc<Variable>)>, StateError> {
         let name: Arc<str> = Arc::from(name);
         let mut scope_key = scope_key;
         for _ in 0..MAX_SCOPES {
@@ -93,7 +124,7 @@ impl Tables {
             if row.has_variables
                 && let Some(variable) = self.variables.get(&(scope_key, Arc::clone(&name)))?
             {
-                return self.variable_value(scope_key, &variable).map(Some);
+                return Ok(Some((scope_key, variable)));
             }
             if row.scope_key == 0 {
                 return Ok(None);
@@ -125,25 +156,42 @@ impl Tables {
             .collect()
     }
 
-    /// Variables that a scope sees: all, or those named.
+    /// Variables that a scope sees: all, or those named. Output collections that are still filled are among them up to
+    /// [`SHOWN_ENTRIES`]: each instance in a body would get the whole list.
     pub(crate) fn visible_variables(&self, scope_key: Key, names: &[Name]) -> Result<Document, StateError> {
-        let mut document = Document::empty();
-        if !names.is_empty() {
-            for name in names {
-                if document.get(name).is_none()
-                    && let Some(value) = self.visible_variable(scope_key, name)?
-                {
-                    document.push_new(name.clone(), value);
-                }
-            }
-            return Ok(document);
+        if names.is_empty() {
+            return self.all_visible_variables(scope_key, SHOWN_ENTRIES);
         }
+        let mut document = Document::empty();
+        for name in names {
+            if document.get(name).is_none()
+                && let Some((owner, variable)) = self.find_variable(scope_key, name)?
+                && self.is_shown(owner, &variable, SHOWN_ENTRIES)?
+            {
+                document.push_new(name.clone(), self.variable_value(owner, &variable)?);
+            }
+        }
+        Ok(document)
+    }
+
+    /// Whether a variable is among all those that a scope sees.
+    fn is_shown(&self, owner: Key, variable: &Variable, most: u32) -> Result<bool, StateError> {
+        let Some(entries) = variable.entries else { return Ok(true) };
+        let outputs = self.loops.get(&owner)?.and_then(|state| state.output_bytes).unwrap_or_default();
+        Ok(entries <= most && outputs <= SHOWN_BYTES)
+    }
+
+    /// All variables that a scope sees, but for longer output collections that are still filled. These hide others of
+    /// their name all the same.
+    pub(crate) fn all_visible_variables(&self, scope_key: Key, most: u32) -> Result<Document, StateError> {
+        let mut document = Document::empty();
+        let mut hidden: Vec<Name> = Vec::new();
         let mut scope_key = scope_key;
         let mut first = true;
         for _ in 0..MAX_SCOPES {
             let Some(row) = self.element_instances.get(&scope_key)? else { break };
             if row.has_variables {
-                let rows = self.local_variables(scope_key)?;
+                let rows = self.shown_variables(scope_key, most, &mut hidden)?;
                 if first {
                     document = rows.into_iter().collect();
                     first = false;
@@ -171,6 +219,28 @@ impl Tables {
         Ok(document)
     }
 
+    /// Name and value of the variables of a scope, but for those that an inner scope hides.
+    fn shown_variables(
+        &self,
+        scope_key: Key,
+        most: u32,
+        hidden: &mut Vec<Name>,
+    ) -> Result<Vec<(Name, Json)>, StateError> {
+        let mut shown = Vec::new();
+        for ((_, name), variable) in self.variables.scan(scope_range(scope_key), MAX_VARIABLES)? {
+            let name = Name(name);
+            if hidden.contains(&name) {
+                continue;
+            }
+            if self.is_shown(scope_key, &variable, most)? {
+                shown.push((name, self.variable_value(scope_key, &variable)?));
+            } else {
+                hidden.push(name);
+            }
+        }
+        Ok(shown)
+    }
+
     /// The scope from this one upward that has a variable, or the top.
     pub(crate) fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
         let mut scope_key = scope_key;
@@ -189,6 +259,9 @@ impl Tables {
 
     pub(crate) fn variable_value(&self, scope_key: Key, variable: &Variable) -> Result<Json, StateError> {
         let Some(first) = variable.rest_from else { return Ok(variable.value.clone()) };
+        if let Some(entries) = variable.entries {
+            return self.filled_list(scope_key, first, entries, variable);
+        }
         let end = self.loops.get(&scope_key)?.map_or(first, |state| state.size);
         if first == end {
             return Ok(variable.value.clone());
@@ -203,6 +276,49 @@ impl Tables {
             list.push(output.0.as_bytes());
             ControlFlow::Continue(())
         })?;
+        Ok(list.end())
+    }
+
+    /// The output collection of a body that runs: values stand at their places in what it was set to.
+    fn filled_list(
+        &self,
+        body_key: Key,
+        first: u32,
+        entries: u32,
+        variable: &Variable,
+    ) -> Result<Json, StateError> {
+        if entries == 0 {
+            return Ok(variable.value.clone());
+        }
+        let mut list = ListText::of("");
+        let mut place = 0;
+        if variable.has_only_places() {
+            let gathered = self.loops.get(&body_key)?.and_then(|state| state.gathered).unwrap_or_default();
+            self.loop_chunks.visit((body_key, 0)..(body_key, gathered), |_, chunk| {
+                list.push(chunk.json.as_bytes());
+                ControlFlow::Continue(())
+            })?;
+            place = entries.min(gathered * CHUNK);
+        }
+        let base = Value::from_json_lazy(variable.value.as_bytes().clone());
+        let mut items = base.as_list().and_then(List::json_items);
+        let mut other = || items.as_mut().and_then(Iterator::next).unwrap_or(b"null");
+        self.loop_outputs.visit(
+            (body_key, first + place)..(body_key, first + entries),
+            |(_, at), output| {
+                while place < at - first {
+                    list.push(other());
+                    place += 1;
+                }
+                other();
+                list.push(output.0.as_bytes());
+                place += 1;
+                ControlFlow::Continue(())
+            },
+        )?;
+        for _ in place..entries {
+            list.push(other());
+        }
         Ok(list.end())
     }
 }

@@ -8,7 +8,7 @@
 //! live as long as their scope can be compensated; an instance without them pays a comparison.
 
 use bpmn::graph::{ElementIndex, ElementKind, Process, Trigger};
-use protocol::{Document, Intent, Key};
+use protocol::{Document, HISTORY_VERSION, Intent, Key};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -25,6 +25,11 @@ fn after(scope_key: Key, last: Key) -> std::ops::Range<(Key, Key)> {
 }
 
 pub(crate) fn handler_of(process: &Process, activity: ElementIndex) -> Option<ElementIndex> {
+    compensation_of(process, activity).map(|(_, handler)| handler)
+}
+
+/// The event by which an activity can be compensated, and its handler.
+fn compensation_of(process: &Process, activity: ElementIndex) -> Option<(ElementIndex, ElementIndex)> {
     let activity = process.element(activity);
     activity.boundary_events.iter().chain(&activity.event_starts).find_map(|&event| {
         let trigger = match &process.element(event).kind {
@@ -33,7 +38,7 @@ pub(crate) fn handler_of(process: &Process, activity: ElementIndex) -> Option<El
             _ => return None,
         };
         match trigger {
-            Trigger::Compensation { handler } => Some(*handler),
+            Trigger::Compensation { handler } => Some((event, *handler)),
             _ => None,
         }
     })
@@ -264,12 +269,36 @@ impl CommandContext<'_> {
             self.compensation_part_done(key, false)?;
             return self.change_scope(host_key, -1, 0);
         }
+        if self.version >= HISTORY_VERSION {
+            self.record_compensation_event(host_key, &row)?;
+        }
         let instance = ElementInstance::new(handler, Phase::Activating, host_key, row.process_instance_key);
         let Some(at) = self.place(instance)? else { return Ok(()) };
         self.tables.compensations.update(&key, |row| row.handler_instance_key = Some(at.key))?;
         self.tables.compensation_by_handler.insert((at.key, key.0, key.1), ());
         self.scope_moved(host_key, &host)?;
         self.proceed_activation(&at, (!variables.is_empty()).then(|| variables.clone()))
+    }
+
+    /// The boundary event of a handler that is about to run. It waits for nothing, so it has no row of its own.
+    fn record_compensation_event(&mut self, host_key: Key, row: &Compensation) -> Result<(), StateError> {
+        let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(()) };
+        let Some((index, _)) = compensation_of(&process, row.activity) else { return Ok(()) };
+        if !matches!(process.element(index).kind, ElementKind::Boundary(_)) {
+            return Ok(());
+        }
+        let key = self.next_key();
+        let process_instance_key = row.process_instance_key;
+        let at = ActiveElement { key, process_instance_key, scope_key: host_key, index, instance, process };
+        for intent in [
+            Intent::ElementActivating,
+            Intent::ElementActivated,
+            Intent::ElementCompleting,
+            Intent::ElementCompleted,
+        ] {
+            self.record_element(&at, intent);
+        }
+        Ok(())
     }
 
     /// Gives a handler the variables of the completed scope that it undoes, if there is room. True if it is one: the

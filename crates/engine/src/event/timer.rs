@@ -198,7 +198,7 @@ impl CommandContext<'_> {
             return Ok(Name::from(text));
         }
         if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
-            let json = to_json(&value);
+            let json = to_json(&value, self.dialect());
             return Ok(Name::from(json.as_str().trim_matches('"')));
         }
         Err(mismatch(expression, "one of '[DURATION, PERIOD, DATE_TIME, STRING]'", &value, &warnings, kind))

@@ -121,12 +121,21 @@ impl CommandContext<'_> {
         Err(Failure::incident(ErrorType::ExtractValueError, message))
     }
 
-    /// A collection is set to something else: where what is appended from now on begins.
+    /// A variable is set to something else: its row, which says where the values of a collection from now on begin.
     pub(super) fn restart_collection(
         &mut self,
         scope_key: Key,
         variable: &Variable,
-    ) -> Result<Option<u32>, StateError> {
+        value: &Json,
+    ) -> Result<Variable, StateError> {
+        if variable.entries.is_some() {
+            return self.restart_output_list(scope_key, variable, value);
+        }
+        let rest_from = self.restart_appending(scope_key, variable)?;
+        Ok(Variable { rest_from, ..Variable::new(variable.key, value.clone()) })
+    }
+
+    fn restart_appending(&mut self, scope_key: Key, variable: &Variable) -> Result<Option<u32>, StateError> {
         let (Some(first), Some(state)) = (variable.rest_from, self.tables.loops.get(&scope_key)?) else {
             return Ok(None);
         };
@@ -152,8 +161,8 @@ impl CommandContext<'_> {
         let value = self.tables.variable_value(scope_key, &variable)?;
         if value != variable.value {
             self.count_variable(scope_key, Some(&variable.value), &value)?;
-            let rest_from = self.restart_collection(scope_key, &variable)?;
-            self.tables.variables.put(row, Variable { key: variable.key, value: value.clone(), rest_from });
+            let restarted = self.restart_collection(scope_key, &variable, &value)?;
+            self.tables.variables.put(row, restarted);
             self.record_variable(
                 variable.key,
                 Intent::Updated,
@@ -179,7 +188,7 @@ impl CommandContext<'_> {
     }
 
     /// Removes rows and chunks, as many as fit into a step. Whether there may be more.
-    fn forget_outputs(
+    pub(super) fn forget_outputs(
         &mut self,
         outputs: Range<(Key, u32)>,
         chunks: Range<(Key, u32)>,

@@ -32,7 +32,7 @@ impl CommandContext<'_> {
         let limits = &self.options.work;
         let left = self.meter.bytes_left();
         let most = limits.max_variable_bytes.min(left);
-        if let Some(bytes) = value.to_json_within(most) {
+        if let Some(bytes) = value.to_json_in(self.dialect(), most) {
             self.meter.note_bytes(bytes.len());
             let json = Json::from_written(bytes);
             self.meter.known().note(json.as_bytes(), value);
@@ -76,6 +76,18 @@ impl CommandContext<'_> {
         scope_of: impl Fn(&Self, &Name) -> Result<Key, StateError>,
         error_type: ErrorType,
     ) -> Result<(), Failure> {
+        let scopes_of = |work: &Self, name: &Name| Ok(Some(scope_of(work, name)?));
+        self.check_room_in(process_instance_key, variables, scopes_of, error_type)
+    }
+
+    /// The same for variables that go to several scopes each.
+    pub(super) fn check_room_in<S: IntoIterator<Item = Key>>(
+        &self,
+        process_instance_key: Key,
+        variables: &Document,
+        scopes_of: impl Fn(&Self, &Name) -> Result<S, StateError>,
+        error_type: ErrorType,
+    ) -> Result<(), Failure> {
         let mut largest: Option<(&Name, u64)> = None;
         let (mut added, mut replaced) = (0, 0);
         for (name, value) in variables.iter() {
@@ -83,9 +95,11 @@ impl CommandContext<'_> {
             if bytes == 0 {
                 continue;
             }
-            let old = self.tables.variables.get(&(scope_of(self, name)?, name.0.clone()))?;
-            added += bytes;
-            replaced += old.map_or(0, |old| counted(&old.value));
+            for scope_key in scopes_of(self, name)? {
+                let old = self.tables.variables.get(&(scope_key, name.0.clone()))?;
+                added += bytes;
+                replaced += old.map_or(0, |old| counted(&old.value));
+            }
             if largest.is_none_or(|(_, most)| bytes > most) {
                 largest = Some((name, bytes));
             }

@@ -4,9 +4,11 @@
 //! the making of the final list. The items are stored in chunks when the body is activated, the instances are made a
 //! slice at a time, and at the end the outputs are put together chunk by chunk (`collection.rs`).
 
+use std::ops::Range;
+
 use bpmn::graph::{ElementKind, MultiInstance};
 use feel::{Expression, List, Value};
-use protocol::{Document, Intent, Json, Key, Name};
+use protocol::{Document, HISTORY_VERSION, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -36,7 +38,7 @@ impl CommandContext<'_> {
         let bytes = match items.raw_bytes() {
             Some(bytes) if bytes <= limit => Some(bytes),
             Some(_) => None,
-            None => Value::from(items.clone()).to_json_within(limit).map(|json| json.len()),
+            None => Value::from(items.clone()).to_json_in(self.dialect(), limit).map(|json| json.len()),
         };
         if let Some(bytes) = bytes {
             self.meter.note_bytes(bytes);
@@ -50,9 +52,12 @@ impl CommandContext<'_> {
 
     /// Stores the items of a body. Tells how many there are.
     pub(super) fn store_items(&mut self, body_key: Key, items: &List) -> u32 {
+        let dialect = self.dialect();
         match items.json_items() {
             Some(texts) => self.store_chunks(body_key, texts, |text, out| out.extend_from_slice(text)),
-            None => self.store_chunks(body_key, items.iter(), Value::to_json),
+            None => self.store_chunks(body_key, items.iter(), |item, out| {
+                out.extend(item.to_json_in(dialect, usize::MAX).unwrap_or_default());
+            }),
         }
     }
 
@@ -225,6 +230,7 @@ impl CommandContext<'_> {
             .collect();
         if let Some(output) = &marker.output
             && condition.variables().contains(&output.variable)
+            && self.output_list(child.scope_key, &output.variable)?.is_none()
         {
             extra.set(Name::from(&output.variable), self.outputs(child.scope_key, 0..state.size)?);
         }
@@ -234,13 +240,16 @@ impl CommandContext<'_> {
     /// All instances of a body have ended. A long list holds its completion until it is put together.
     pub(super) fn begin_gathering(&mut self, body: &ActiveElement) -> Result<(), Failure> {
         let Some(state) = self.tables.loops.get(&body.key)? else { return Ok(()) };
-        if marker(body).is_none_or(|marker| marker.output.is_none()) || state.is_gathering {
+        let Some(output) = marker(body).and_then(|marker| marker.output.as_ref()) else { return Ok(()) };
+        let list = self.output_list(body.key, &output.variable)?;
+        // Values that stand in what somebody has set are put together with it, at once.
+        if state.is_gathering || list.is_some_and(|list| !list.has_only_places()) {
             return Ok(());
         }
         self.tables.loops.update(&body.key, |state| state.is_gathering = true)?;
         let chunks = state.size.div_ceil(CHUNK);
         if chunks <= CHUNKS_PER_STEP {
-            return Ok(self.gather_chunks(body.key, 0..chunks, state.size)?);
+            return Ok(self.gather_outputs(body.key, 0..chunks, state.size)?);
         }
         self.steps.push_back(Step::GatherLoop { body_key: body.key, chunk: 0 });
         self.change_scope(body.key, 1, 0)
@@ -255,12 +264,21 @@ impl CommandContext<'_> {
         }
         let chunks = state.size.div_ceil(CHUNK);
         let end = chunks.min(chunk.saturating_add(CHUNKS_PER_STEP));
-        self.gather_chunks(body_key, chunk..end, state.size)?;
+        self.gather_outputs(body_key, chunk..end, state.size)?;
         if end < chunks {
             self.steps.push_back(Step::GatherLoop { body_key, chunk: end });
             return Ok(());
         }
         self.change_scope(body_key, -1, 0)
+    }
+
+    fn gather_outputs(&mut self, body_key: Key, chunks: Range<u32>, size: u32) -> Result<(), StateError> {
+        let end = chunks.end;
+        self.gather_chunks(body_key, chunks, size)?;
+        if self.version >= HISTORY_VERSION {
+            self.tables.loops.update(&body_key, |state| state.gathered = Some(end))?;
+        }
+        Ok(())
     }
 
     /// A list, or an incident.

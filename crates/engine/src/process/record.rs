@@ -15,7 +15,7 @@ use crate::entity::Incident;
 
 impl CommandContext<'_> {
     /// A step in the life of an element instance.
-    pub(super) fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
+    pub fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
         let element_type = at.element().element_type;
         let action = match intent {
             Intent::ElementActivated => Some(ElementAction::Activated),
@@ -131,13 +131,13 @@ impl CommandContext<'_> {
     /// The collection of a multi-instance body is known.
     pub(super) fn record_collection(&mut self, at: &ActiveElement, collection: &feel::List) {
         let key = self.next_key();
-        self.emit(key, Intent::InputCollectionEvaluated, |_| MultiInstanceRecord {
+        self.emit(key, Intent::InputCollectionEvaluated, |work| MultiInstanceRecord {
             process_instance_key: at.process_instance_key,
             process_definition_key: at.instance.definition_key,
             bpmn_process_id: at.instance.process_id.clone(),
             element_id: Name::from(&at.element().id),
             element_instance_key: at.key,
-            input_collection: to_json(&feel::Value::List(collection.clone())),
+            input_collection: to_json(&feel::Value::List(collection.clone()), work.dialect()),
             tenant_id: at.instance.tenant_id.clone(),
         });
     }

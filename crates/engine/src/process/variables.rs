@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::{Mapping, Text};
+use bpmn::graph::{Element, ElementKind, Mapping, Text, Trigger};
 use bytes::Bytes;
-use protocol::{Document, Intent, Json, Key, Name};
+use protocol::{Document, HISTORY_VERSION, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -29,8 +29,7 @@ impl CommandContext<'_> {
             if let Some(old) = self.tables.variables.get(&key)? {
                 if self.tables.variable_value(scope_key, &old)? != value {
                     self.count_variable(scope_key, Some(&old.value), &value)?;
-                    let rest_from = self.restart_collection(scope_key, &old)?;
-                    let variable = Variable { key: old.key, value: value.clone(), rest_from };
+                    let variable = self.restart_collection(scope_key, &old, &value)?;
                     self.tables.variables.put(key, variable);
                     self.record_variable(
                         old.key,
@@ -50,7 +49,7 @@ impl CommandContext<'_> {
         self.count_variable(scope_key, None, &value)?;
         let variable_key = self.next_key();
         self.record_variable(variable_key, Intent::Created, scope_key, process_instance_key, name, &value)?;
-        self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
+        self.tables.variables.insert(key, Variable::new(variable_key, value));
         self.touch(process_instance_key, scope_key, name, true)
     }
 
@@ -131,6 +130,9 @@ impl CommandContext<'_> {
         let process = Arc::clone(&at.process);
         let mappings = &process.element(at.index).outputs;
         if mappings.is_empty() {
+            if self.version >= HISTORY_VERSION && takes_variables(at.element()) {
+                return self.keep_and_propagate(at, variables);
+            }
             self.check_room_above(at, at.key, variables)?;
             self.propagate(at.key, at.process_instance_key, variables)?;
             return Ok(());
@@ -141,6 +143,24 @@ impl CommandContext<'_> {
         let targets = self.evaluate_mappings(at.key, None, mappings, Some(parent))?;
         self.check_room_above(at, parent, &targets)?;
         self.propagate(parent, at.process_instance_key, &targets)?;
+        Ok(())
+    }
+
+    /// Hands what an event took to its scope and keeps a copy at the event itself.
+    fn keep_and_propagate(&mut self, at: &ActiveElement, variables: &Document) -> Result<(), Failure> {
+        // Checked together: a second try after an incident must not find the copies and stop at them.
+        let scopes_of = |work: &Self, name: &Name| {
+            let owner = work.tables.owning_scope(at.key, name)?;
+            Ok(std::iter::once(at.key).chain((owner != at.key).then_some(owner)))
+        };
+        self.check_room_in(at.process_instance_key, variables, scopes_of, ErrorType::IoMappingError)?;
+        let names = variables.iter().map(|(name, _)| name);
+        let owners: Vec<Key> =
+            names.map(|name| self.tables.owning_scope(at.key, name)).collect::<Result<_, _>>()?;
+        self.set_locals(at.key, at.process_instance_key, variables)?;
+        for ((name, value), owner) in variables.iter().zip(owners) {
+            self.set_local(owner, at.process_instance_key, name, value.clone())?;
+        }
         Ok(())
     }
 
@@ -181,6 +201,17 @@ impl CommandContext<'_> {
         }
         Ok(targets)
     }
+}
+
+/// Whether an element is an event that takes the variables of a message or signal.
+fn takes_variables(element: &Element) -> bool {
+    let trigger = match &element.kind {
+        ElementKind::IntermediateCatch(trigger) => trigger,
+        ElementKind::Boundary(boundary) => &boundary.trigger,
+        ElementKind::StartEvent(start) => &start.trigger,
+        _ => return false,
+    };
+    matches!(trigger, Trigger::Message(_) | Trigger::Signal(_))
 }
 
 /// The target of a mapping, for people.

@@ -114,7 +114,9 @@ impl CommandContext<'_> {
         let text = match (&value, value.as_str()) {
             (Value::Null, _) | (_, Some("")) => return Ok(Name::default()),
             (_, Some(text)) => text.to_owned(),
-            _ if value.type_name() == "DATE_TIME" => to_json(&value).as_str().trim_matches('"').to_owned(),
+            _ if value.type_name() == "DATE_TIME" => {
+                to_json(&value, self.dialect()).as_str().trim_matches('"').to_owned()
+            }
             _ => {
                 let wanted = "one of '[DATE_TIME, STRING]'";
                 return Err(mismatch(expression, wanted, &value, &warnings, kind));

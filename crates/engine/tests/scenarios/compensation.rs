@@ -64,9 +64,11 @@ fn a_throw_event_waits_for_the_handlers_of_everything_completed() {
               undo activating, activated
               compensation hotel/cancel_hotel triggered by undo
               compensation car/cancel_car triggered by undo
+              undo_hotel activating, activated, completing, completed
               cancel_hotel activating
               job cancel_hotel created type cancel_hotel retries 3
               cancel_hotel activated
+              undo_car activating, activated, completing, completed
               cancel_car activating
               job cancel_car created type cancel_car retries 3
               cancel_car activated
@@ -137,6 +139,7 @@ fn what_is_not_completed_is_not_compensated() {
               c completing, completed
               undo activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a
               revert_a completing, completed
@@ -202,6 +205,7 @@ fn an_end_event_compensates_and_then_ends() {
               compensation a/revert_a created
               e activating, activated
               compensation a/revert_a triggered by e
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a
               revert_a completing, completed
@@ -249,6 +253,7 @@ fn one_activity_may_be_named() {
               compensation b/revert_b created
               undo activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a
               revert_a completing, completed
@@ -256,6 +261,7 @@ fn one_activity_may_be_named() {
               undo completing, completed
               rest activating, activated
               compensation b/revert_b triggered by rest
+              undo_b activating, activated, completing, completed
               revert_b activating, activated
             > complete revert_b
               revert_b completing, completed
@@ -323,9 +329,12 @@ fn an_activity_that_ran_three_times_is_compensated_three_times() {
               undo activating, activated
               compensation a/revert_a triggered by undo
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a@2
               revert_a completing, completed
@@ -389,6 +398,7 @@ fn a_handler_is_an_activity_like_any_other() {
               compensation a/revert_a created
               undo activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating
               revert_a.amount = 6 created
               job revert_a created type revert_a retries 3
@@ -428,6 +438,7 @@ fn a_handler_is_an_activity_like_any_other() {
               compensation a/revert_a created
               #2.undo activating, activated
               compensation a/revert_a triggered by undo
+              #2.undo_a activating, activated, completing, completed
               #2.revert_a activating
               #2.revert_a.amount = 4 created
               job #2.revert_a created type revert_a retries 3
@@ -504,7 +515,9 @@ fn handlers_may_be_sub_processes_and_calls() {
               undo activating, activated
               compensation a/revert_a triggered by undo
               compensation b/revert_b triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
+              undo_b activating, activated, completing, completed
               revert_b activating
               #2.child activating, activated
               revert_b activated
@@ -559,6 +572,7 @@ fn a_multi_instance_handler_runs_for_each_item() {
               compensation a/revert_a created
               undo activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a* activating, activated
               revert_a activating, activated
               revert_a activating, activated
@@ -623,7 +637,9 @@ fn cancellation_takes_handlers_and_what_could_be_compensated_along() {
               #2.undo activating, activated
               compensation hotel/cancel_hotel triggered by undo
               compensation car/cancel_car triggered by undo
+              #2.undo_hotel activating, activated, completing, completed
               #2.cancel_hotel activating, activated
+              #2.undo_car activating, activated, completing, completed
               #2.cancel_car activating, activated
             > complete cancel_car
               #2.cancel_car completing, completed
@@ -717,6 +733,7 @@ fn an_error_in_a_handler_is_caught_around_it() {
               compensation a/revert_a created
               ie activating, activated
               compensation a/revert_a triggered by ie
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > throw revert_a E
               inner terminating

@@ -85,6 +85,7 @@ fn a_completed_sub_process_is_compensated_with_its_variables() {
               compensation a/revert_a triggered by undo
               compensation deeper/- triggered by undo {"deep":2}
               compensation inner/- completed by undo {"local":1}
+              undo_a activating, activated, completing, completed
               revert_a activating
               revert_a.local = 1 created
               revert_a.seen = 21 created
@@ -92,6 +93,7 @@ fn a_completed_sub_process_is_compensated_with_its_variables() {
               revert_a activated
               compensation b/revert_b triggered by undo
               compensation deeper/- completed by undo {"deep":2}
+              undo_b activating, activated, completing, completed
               revert_b activating
               revert_b.local = 1 created
               revert_b.deep = 2 created
@@ -160,7 +162,9 @@ fn a_sub_process_with_a_handler_of_its_own_is_compensated_by_both() {
               undo activating, activated
               compensation inner/revert_inner triggered by undo
               compensation a/revert_a triggered by undo
+              undo_inner activating, activated, completing, completed
               revert_inner activating, activated
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_inner
               revert_inner completing, completed
@@ -216,6 +220,7 @@ fn a_throw_inside_a_sub_process_stays_inside() {
               compensation b/revert_b created
               ie activating, activated
               compensation b/revert_b triggered by ie
+              undo_b activating, activated, completing, completed
               revert_b activating, activated
             > complete revert_b
               revert_b completing, completed
@@ -317,6 +322,7 @@ fn a_multi_instance_activity_is_compensated_once_when_all_is_done() {
               join activating, activated, completing, completed
               undo activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a
               revert_a completing, completed
@@ -389,11 +395,13 @@ fn inner_activities_of_a_multi_instance_sub_process_are_compensated_each() {
               compensation many/- completed by undo {"loopCounter":1,"n":1}
               compensation a/revert_a triggered by undo
               compensation many/- completed by undo {"loopCounter":2,"n":2}
+              undo_a activating, activated, completing, completed
               revert_a activating
               revert_a.loopCounter = 1 created
               revert_a.n = 1 created
               revert_a.item = 1 created
               revert_a activated
+              undo_a activating, activated, completing, completed
               revert_a activating
               revert_a.loopCounter = 2 created
               revert_a.n = 2 created
@@ -458,6 +466,7 @@ fn a_call_is_compensated_by_its_handler_but_not_inside() {
               compensation c/revert_c created
               undo activating, activated
               compensation c/revert_c triggered by undo
+              undo_c activating, activated, completing, completed
               revert_c activating, activated
             > complete revert_c
               revert_c completing, completed
@@ -508,6 +517,7 @@ fn a_throw_inside_an_event_sub_process_compensates_the_scope_around_it() {
               stop activating, activated, completing, completed
               undo activating, activated
               compensation a/revert_a triggered by undo
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a
               revert_a completing, completed
@@ -583,6 +593,7 @@ fn a_compensation_event_sub_process_takes_the_place_of_the_handlers_inside() {
               first completing, completed
               rest activating, activated
               compensation a/revert_a triggered by rest
+              undo_a activating, activated, completing, completed
               revert_a activating, activated
             > complete revert_a
               revert_a completing, completed

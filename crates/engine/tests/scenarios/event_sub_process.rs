@@ -50,6 +50,7 @@ fn an_interrupting_event_sub_process_ends_everything_beside_it() {
               t terminated
               caught activating, activated
               c activating, activated, completing
+              c.why = "rain" created
               p.why = "rain" created
               c completed
               u activating
@@ -787,7 +788,9 @@ fn a_process_started_by_a_message_keeps_its_event_while_its_activation_waits() {
               p.id = "a" created
               subscription p/c stop/a created
               p activated
-              s activating, activated, completing, completed
+              s activating, activated, completing
+              s.id = "a" created
+              s completed
               t activating, activated
             > complete t
               t completing, completed
@@ -805,7 +808,9 @@ fn a_process_started_by_a_message_keeps_its_event_while_its_activation_waits() {
               incident #2.p EXTRACT_VALUE_ERROR resolved
               subscription #2.p/c stop/a created
               #2.p activated
-              #2.s activating, activated, completing, completed
+              #2.s activating, activated, completing
+              #2.s.text = "x" created
+              #2.s completed
               #2.t activating, activated
             > complete t
               #2.t completing, completed

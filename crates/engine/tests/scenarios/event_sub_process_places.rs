@@ -323,6 +323,7 @@ fn a_cancelled_transaction_ends_its_event_sub_processes_and_takes_no_event() {
               c terminating, terminated
               ring terminated
               compensation hotel/back triggered by book
+              undo activating, activated, completing, completed
               back activating, activated
             > broadcast ring
             > complete back
@@ -348,6 +349,7 @@ fn a_cancelled_transaction_ends_its_event_sub_processes_and_takes_no_event() {
               #2.how activating, activated, completing, completed
               #2.cancelled activating, activated, completing, completed
               compensation hotel/back triggered by book
+              #2.undo activating, activated, completing, completed
               #2.back activating, activated
             > throw back E
               #2.book terminating

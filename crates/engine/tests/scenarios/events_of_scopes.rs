@@ -272,7 +272,9 @@ fn what_an_ad_hoc_sub_process_has_done_is_compensated() {
               compensation pick#innerInstance/- completed by back
               compensation a/h triggered by back
               compensation pick#innerInstance/- completed by back
+              undo activating, activated, completing, completed
               h activating, activated
+              undo activating, activated, completing, completed
               h activating, activated
             > complete h@1
               h completing, completed

@@ -195,6 +195,7 @@ fn a_process_started_by_a_message_listens_first() {
               job p completed
               p activated
               s activating, activated, completing
+              s.v = 1 created
               p.v = 1 created
               s completed
               -- s_e
@@ -312,6 +313,7 @@ fn a_caught_event_is_kept_while_start_listeners_run() {
             > complete m
               job m completed
               m activated, completing
+              m.v = 1 created
               p.v = 1 created
               job m created type b retries 3 execution listener end
             > complete m

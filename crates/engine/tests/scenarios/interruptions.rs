@@ -176,7 +176,9 @@ fn a_boundary_event_of_a_multi_instance_activity_gives_no_part_of_the_output() {
             > create p
               p activating, activated
               s activating, activated, completing, completed
-              t* activating, activated
+              t* activating
+              t*.results = [null,null] created
+              t* activated
               t activating
               t.x = 1 created
               t.loopCounter = 1 created
@@ -187,7 +189,9 @@ fn a_boundary_event_of_a_multi_instance_activity_gives_no_part_of_the_output() {
               t activated
               = created p v1
             > complete t@1
-              t completing, completed
+              t completing
+              t*.results = [1,null] updated
+              t completed
             > publish m k
               t* terminating
               t terminating, terminated

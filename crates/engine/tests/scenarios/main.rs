@@ -72,6 +72,7 @@ mod modification_loops;
 mod multi_instance;
 mod named_limits;
 mod operation_references;
+mod output_lists;
 mod panics;
 mod parking;
 mod priorities;

@@ -249,7 +249,7 @@ fn an_output_collection_has_a_limit() {
             > create p
               incident t EXTRACT_VALUE_ERROR created: Expected to add to the output collection 'all', but it would be larger than 5000 bytes (limits.max_collection_bytes)
               = created p v1
-            left: running_instances 1, instances 1, element_instances 3, children 2, variables 3, variable_bytes 1, incidents 1, incident_by_owner 1, loops 1, loop_chunks 1, loop_outputs 2, incident_counts 3, instances_with_incidents 1
+            left: running_instances 1, instances 1, element_instances 3, children 2, variables 4, variable_bytes 1, incidents 1, incident_by_owner 1, loops 1, loop_chunks 1, loop_outputs 2, incident_counts 3, instances_with_incidents 1
         "#]],
     );
 }

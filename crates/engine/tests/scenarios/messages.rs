@@ -42,6 +42,7 @@ fn a_message_completes_the_event_with_its_key() {
               subscription wait/wait m/a correlated
               message m/a expired
               wait completing
+              wait.x = 1 created
               p.x = 1 created
               wait completed
               e activating, activated, completing, completed
@@ -286,12 +287,14 @@ fn boundary_messages_interrupt_or_not() {
             > publish note a {"n":1}
               subscription t/note note/a correlated
               note activating, activated, completing
+              note.n = 1 created
               p.n = 1 created
               note completed
               noted activating, activated, completing, completed
             > publish note a {"n":2}
               subscription t/note note/a correlated
               note activating, activated, completing
+              note.n = 2 created
               p.n = 2 updated
               note completed
               noted activating, activated, completing, completed
@@ -519,6 +522,77 @@ fn subscriptions_keep_the_key_they_were_opened_with() {
             > publish m b
             > publish m a
               subscription wait/wait m/a correlated
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_event_takes_is_kept_at_the_event_and_a_receive_task_keeps_nothing() {
+    check(
+        r#"process p
+           start s
+           catch c message=one key=id
+           receive r message=two key=id
+           job t
+           boundary b on=t message=three key=id out:took=="n * 2"
+           end e
+           s -> c -> r -> t -> e
+           b -> e"#,
+        r#"create p {"id": "a", "n": 0}
+           publish one a {"n": 1}
+           publish two a {"m": 2}
+           publish three a {"n": 3}"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"id": "a", "n": 0}
+              p activating
+              p.id = "a" created
+              p.n = 0 created
+              p activated
+              s activating, activated, completing, completed
+              -- s_c
+              c activating
+              subscription c/c one/a created
+              c activated
+              = created p v1
+            > publish one a {"n": 1}
+              message one/a published
+              subscription c/c one/a correlated
+              message one/a expired
+              c completing
+              c.n = 1 created
+              p.n = 1 updated
+              c completed
+              -- c_r
+              r activating
+              subscription r/r two/a created
+              r activated
+            > publish two a {"m": 2}
+              message two/a published
+              subscription r/r two/a correlated
+              message two/a expired
+              r completing
+              p.m = 2 created
+              r completed
+              -- r_t
+              t activating
+              subscription t/b three/a created
+              job t created type t retries 3
+              t activated
+            > publish three a {"n": 3}
+              message three/a published
+              subscription t/b three/a correlated
+              message three/a expired
+              t terminating
+              job t canceled
+              t terminated
+              b activating, activated, completing
+              b.n = 3 created
+              p.took = 6 created
+              b completed
+              -- b_e
+              e activating, activated, completing, completed
+              p completing, completed
         "#]],
     );
 }

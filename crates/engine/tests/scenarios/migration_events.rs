@@ -660,6 +660,7 @@ fn what_can_be_compensated_moves() {
               compensation outer/- triggered by again
               compensation x/revert triggered by again
               compensation outer/- completed by again
+              undo activating, activated, completing, completed
               revert activating
               job revert created type undo retries 3
               revert activated

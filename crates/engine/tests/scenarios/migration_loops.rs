@@ -156,6 +156,7 @@ fn the_output_of_a_list_goes_on_under_its_new_name() {
               = deployed order v2
             > create order v=1 {"items":[1,2]}
               order.items = [1,2] created
+              t*.old = [null,null] created
               t.r = null created
               t.item = 1 created
               t.loopCounter = 1 created
@@ -165,14 +166,17 @@ fn the_output_of_a_list_goes_on_under_its_new_name() {
               = created order v1
             > complete t@1 {"r":1}
               t.r = 1 updated
+              t*.old = [1,null] updated
             > migrate #1 order v=2 t
               order.items = [1,2] migrated
+              t*.old = [1,null] migrated
+              t*.new = [1,null] created
               t.item = 2 migrated
               t.loopCounter = 2 migrated
               t.r = null migrated
             > complete t@2 {"r":2}
               t.r = 2 updated
-              t*.new = [1,12] created
+              t*.new = [1,12] updated
               order.new = [1,12] created
         "#]],
     );
@@ -200,11 +204,12 @@ fn the_output_of_a_list_goes_on_under_its_new_name() {
             > migrate #1 order v=2 t
               order.items = [1,2] migrated
               order.r = 1 migrated
+              t*.old = [null,null] created
               t.item = 2 migrated
               t.loopCounter = 2 migrated
             > complete t@2 {"r":2}
               order.r = 2 updated
-              t*.old = [null,2] created
+              t*.old = [null,2] updated
               order.old = [null,2] created
         "#]],
     );

@@ -239,7 +239,9 @@ fn the_body_and_all_instances_of_a_multi_instance_task_move() {
               order activated
               s activating, activated, completing, completed
               -- s_t
-              t* activating, activated
+              t* activating
+              t*.results = [null,null,null] created
+              t* activated
               t activating
               t.result = null created
               t.item = 1 created
@@ -261,17 +263,20 @@ fn the_body_and_all_instances_of_a_multi_instance_task_move() {
               = created order v1
             > activate t
               job t activated
-              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"items":[1,2,3]}
+              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"results":[null,null,null],"items":[1,2,3]}
             > complete t@1 {"result":"a"}
               job t completed
               t completing
               t.result = "a" updated
+              t*.results = ["a",null,null] updated
               t completed
             > migrate #1 order v=2 t:u
               order migrated
               order.items = [1,2,3] migrated
               t* becomes u*
               u* migrated
+              u*.results = ["a",null,null] migrated
+              u*.out = ["a",null,null] created
               timer late created due 60000
               t becomes u
               u migrated
@@ -288,17 +293,17 @@ fn the_body_and_all_instances_of_a_multi_instance_task_move() {
               #1 migrated
             > activate t
               job u activated
-              < job u retries 3 deadline 600000 variables {"item":2,"loopCounter":2,"result":null,"items":[1,2,3]}
+              < job u retries 3 deadline 600000 variables {"item":2,"loopCounter":2,"result":null,"out":["a",null,null],"results":["a",null,null],"items":[1,2,3]}
             > complete u {"result":"b"}
               job u completed
               u completing
               u.result = "b" updated
+              u*.out = ["a",null,"b"] updated
               u completed
               u terminating
               job u canceled
               u terminated
               u* completing
-              u*.out = ["a",null,"b"] created
               order.out = ["a",null,"b"] created
               timer late canceled
               u* completed
@@ -330,7 +335,9 @@ fn a_sequence_of_instances_goes_on_in_the_new_model() {
               order activated
               s activating, activated, completing, completed
               -- s_t
-              t* activating, activated
+              t* activating
+              t*.results = [null,null] created
+              t* activated
               t activating
               t.result = null created
               t.item = 1 created
@@ -346,7 +353,7 @@ fn a_sequence_of_instances_goes_on_in_the_new_model() {
               #1 migrated
             > activate t
               job t activated
-              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"items":[1,2]}
+              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"results":[null,null],"items":[1,2]}
             > complete t
               job t completed
               t completing, completed
@@ -355,7 +362,7 @@ fn a_sequence_of_instances_goes_on_in_the_new_model() {
               t activated
             > activate t
               job t activated
-              < job t retries 9 deadline 600000 variables {"item":2,"loopCounter":2,"result":null,"items":[1,2]}
+              < job t retries 9 deadline 600000 variables {"item":2,"loopCounter":2,"result":null,"results":[null,null],"items":[1,2]}
             > complete t
               job t completed
               t completing, completed
@@ -390,7 +397,7 @@ fn loop_characteristics_stay() {
           = created order v1
         > migrate #1 order v=2 t
           = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active multi-instance element 't' is mapped to 't'; parallel instances cannot become sequential ones, nor the other way round.
-        left: running_instances 1, instances 1, element_instances 5, children 4, variables 10, jobs 3, job_queue 3, loops 1, loop_chunks 1
+            left: running_instances 1, instances 1, element_instances 5, children 4, variables 11, jobs 3, job_queue 3, loops 1, loop_chunks 1
     "#]],
     );
     migrate(
@@ -409,7 +416,7 @@ fn loop_characteristics_stay() {
           = created order v1
         > migrate #1 order v=2 t
           = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active multi-instance element 't' is mapped to 't'; parallel instances cannot become sequential ones, nor the other way round.
-        left: running_instances 1, instances 1, element_instances 3, children 2, variables 4, jobs 1, job_queue 1, loops 1, loop_chunks 1
+            left: running_instances 1, instances 1, element_instances 3, children 2, variables 5, jobs 1, job_queue 1, loops 1, loop_chunks 1
     "#]],
     );
     migrate(
@@ -430,7 +437,7 @@ fn loop_characteristics_stay() {
           = created order v1
         > migrate #1 order v=2 t
           = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active element 't' of type 'MULTI_INSTANCE_BODY' is mapped to 't' of type 'SERVICE_TASK'; the type must not change.
-        left: running_instances 1, instances 1, element_instances 5, children 4, variables 10, jobs 3, job_queue 3, loops 1, loop_chunks 1
+            left: running_instances 1, instances 1, element_instances 5, children 4, variables 11, jobs 3, job_queue 3, loops 1, loop_chunks 1
     "#]],
     );
     migrate(

@@ -248,7 +248,9 @@ fn instances_inside_a_multi_instance_activity_are_moved_and_terminated() {
               p activated
               s activating, activated, completing, completed
               -- s_each
-              each* activating, activated
+              each* activating
+              each*.out = [null,null,null] created
+              each* activated
               each activating
               each.r = null created
               each.item = 1 created
@@ -319,7 +321,9 @@ fn instances_inside_a_multi_instance_activity_are_moved_and_terminated() {
               b completing, completed
               -- b_e2
               e2 activating, activated, completing, completed
-              each completing, completed
+              each completing
+              each*.out = [7,null,null] updated
+              each completed
             > modify #1 b>a^parent
               a activating
               #1 modified
@@ -342,7 +346,6 @@ fn instances_inside_a_multi_instance_activity_are_moved_and_terminated() {
               e2 activating, activated, completing, completed
               each completing, completed
               each* completing
-              each*.out = [7,null,null] created
               p.out = [7,null,null] created
               each* completed
               -- each_after
@@ -352,6 +355,7 @@ fn instances_inside_a_multi_instance_activity_are_moved_and_terminated() {
             > modify #1 after>each
               each* activating
               #1 modified
+              each*.out = [null,null,null] created
               each* activated
               after terminating
               job after canceled

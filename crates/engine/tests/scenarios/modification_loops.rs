@@ -147,7 +147,9 @@ fn one_instance_of_a_list_is_taken_away() {
               p.items = [1,2,3] created
               p activated
               s activating, activated, completing, completed
-              t* activating, activated
+              t* activating
+              t*.out = [null,null,null] created
+              t* activated
               t activating
               t.r = null created
               t.item = 1 created
@@ -176,14 +178,15 @@ fn one_instance_of_a_list_is_taken_away() {
               job t completed
               t completing
               t.r = 1 updated
+              t*.out = [1,null,null] updated
               t completed
             > complete t@3 {"r":3}
               job t completed
               t completing
               t.r = 3 updated
+              t*.out = [1,null,3] updated
               t completed
               t* completing
-              t*.out = [1,null,3] created
               p.out = [1,null,3] created
               t* completed
               last activating
@@ -209,7 +212,9 @@ fn one_instance_of_a_list_is_taken_away() {
               p.items = [1,2,3] created
               p activated
               s activating, activated, completing, completed
-              t* activating, activated
+              t* activating
+              t*.out = [null,null,null] created
+              t* activated
               t activating
               t.r = null created
               t.item = 1 created
@@ -221,6 +226,7 @@ fn one_instance_of_a_list_is_taken_away() {
               job t completed
               t completing
               t.r = 1 updated
+              t*.out = [1,null,null] updated
               t completed
               t activating
               t.r = null created

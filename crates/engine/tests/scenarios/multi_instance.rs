@@ -31,7 +31,9 @@ fn instances_run_side_by_side_and_their_outputs_stand_in_the_order_of_the_items(
               p activated
               s activating, activated, completing, completed
               -- s_t
-              t* activating, activated
+              t* activating
+              t*.results = [null,null,null] created
+              t* activated
               t activating
               t.result = null created
               t.item = 1 created
@@ -55,25 +57,26 @@ fn instances_run_side_by_side_and_their_outputs_stand_in_the_order_of_the_items(
               job t activated
               job t activated
               job t activated
-              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"items":[1, "two", {"three": 3}]}
-              < job t retries 3 deadline 600000 variables {"item":"two","loopCounter":2,"result":null,"items":[1, "two", {"three": 3}]}
-              < job t retries 3 deadline 600000 variables {"item":{"three": 3},"loopCounter":3,"result":null,"items":[1, "two", {"three": 3}]}
+              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"results":[null,null,null],"items":[1, "two", {"three": 3}]}
+              < job t retries 3 deadline 600000 variables {"item":"two","loopCounter":2,"result":null,"results":[null,null,null],"items":[1, "two", {"three": 3}]}
+              < job t retries 3 deadline 600000 variables {"item":{"three": 3},"loopCounter":3,"result":null,"results":[null,null,null],"items":[1, "two", {"three": 3}]}
             > complete t@3 {"result": "c", "other": 1}
               job t completed
               t completing
               t.result = "c" updated
               p.other = 1 created
+              t*.results = [null,null,"c"] updated
               t completed
             > complete t@1 {"result": "a"}
               job t completed
               t completing
               t.result = "a" updated
+              t*.results = ["a",null,"c"] updated
               t completed
             > complete t@2
               job t completed
               t completing, completed
               t* completing
-              t*.results = ["a",null,"c"] created
               p.results = ["a",null,"c"] created
               t* completed
               -- t_e
@@ -102,7 +105,9 @@ fn a_sequence_runs_one_after_the_other() {
               p activated
               s activating, activated, completing, completed
               -- s_t
-              t* activating, activated
+              t* activating
+              t*.results = [null,null] created
+              t* activated
               t activating
               t.item = 1 created
               t.loopCounter = 1 created
@@ -111,7 +116,9 @@ fn a_sequence_runs_one_after_the_other() {
               = created p v1
             > complete t
               job t completed
-              t completing, completed
+              t completing
+              t*.results = [2,null] updated
+              t completed
               t activating
               t.item = 2 created
               t.loopCounter = 2 created
@@ -119,9 +126,10 @@ fn a_sequence_runs_one_after_the_other() {
               t activated
             > complete t
               job t completed
-              t completing, completed
+              t completing
+              t*.results = [2,3] updated
+              t completed
               t* completing
-              t*.results = [2,3] created
               p.results = [2,3] created
               t* completed
               -- t_e
@@ -148,8 +156,9 @@ fn an_empty_collection_gives_an_empty_list() {
               p activated
               s activating, activated, completing, completed
               -- s_t
-              t* activating, activated, completing
+              t* activating
               t*.results = [] created
+              t* activated, completing
               p.results = [] created
               t* completed
               -- t_e
@@ -177,7 +186,9 @@ fn the_completion_condition_ends_the_rest() {
               p activated
               s activating, activated, completing, completed
               -- s_t
-              t* activating, activated
+              t* activating
+              t*.results = [null,null,null,null,null] created
+              t* activated
               t activating
               t.item = 1 created
               t.loopCounter = 1 created
@@ -206,13 +217,19 @@ fn the_completion_condition_ends_the_rest() {
               = created p v1
             > complete t@2
               job t completed
-              t completing, completed
+              t completing
+              t*.results = [null,21,null,null,null] updated
+              t completed
             > complete t@4
               job t completed
-              t completing, completed
+              t completing
+              t*.results = [null,21,null,41,null] updated
+              t completed
             > complete t@5
               job t completed
-              t completing, completed
+              t completing
+              t*.results = [null,21,null,41,51] updated
+              t completed
               t terminating
               job t canceled
               t terminated
@@ -220,7 +237,6 @@ fn the_completion_condition_ends_the_rest() {
               job t canceled
               t terminated
               t* completing
-              t*.results = [null,21,null,41,51] created
               p.results = [null,21,null,41,51] created
               t* completed
               -- t_e
@@ -257,12 +273,12 @@ fn what_is_no_list_is_an_incident() {
               p.items = [1] updated
             > resolve t
               incident t* EXTRACT_VALUE_ERROR resolved
+              t*.results = [null] created
               t.item = 1 created
               t.loopCounter = 1 created
               job t created type t retries 3
             > complete t
               job t completed
-              t*.results = [null] created
               p.results = [null] created
         "#]],
     );
@@ -291,6 +307,7 @@ fn what_an_instance_gives_or_decides_may_fail() {
               p.n = 0 created
               p.ok = false created
               p.done = null created
+              t*.results = [null,null] created
               t.item = 1 created
               t.loopCounter = 1 created
               job t created type t retries 3
@@ -306,6 +323,7 @@ fn what_an_instance_gives_or_decides_may_fail() {
               p.ok = true updated
             > resolve t
               incident t EXTRACT_VALUE_ERROR resolved
+              t*.results = [1,null] updated
               incident t EXTRACT_VALUE_ERROR created: Expected result of the expression 'done' to be 'BOOLEAN', but was 'NULL'.
             > set #1 {"done": false}
               p.done = false updated
@@ -314,7 +332,7 @@ fn what_an_instance_gives_or_decides_may_fail() {
             > complete t@2
               job t completed
               p.n = 2 updated
-              t*.results = [1,2] created
+              t*.results = [1,2] updated
               p.results = [1,2] created
         "#]],
     );
@@ -337,6 +355,7 @@ fn the_condition_sees_how_many_there_are_and_what_they_gave() {
             > create p {"items": ["a", "b", "c"], "wanted": [3, 1, 2, 0, [null, "b", "c"], "c", 3]}
               p.items = ["a", "b", "c"] created
               p.wanted = [3, 1, 2, 0, [null, "b", "c"], "c", 3] created
+              t*.results = [null,null,null] created
               t.item = "a" created
               t.loopCounter = 1 created
               t.item = "b" created
@@ -345,8 +364,9 @@ fn the_condition_sees_how_many_there_are_and_what_they_gave() {
               t.loopCounter = 3 created
               = created p v1
             > complete t@2
+              t*.results = [null,"b",null] updated
             > complete t@3
-              t*.results = [null,"b","c"] created
+              t*.results = [null,"b","c"] updated
               p.results = [null,"b","c"] created
         "#]],
     );
@@ -509,18 +529,21 @@ fn every_kind_of_activity_may_be_multi_instance() {
               = created p v1
             > publish m 2
             > publish m 1
+              x*.ys = [null,null] created
               x.y = null created
               x.item = 1 created
               x.loopCounter = 1 created
               x.y = 2 updated
+              x*.ys = [2,null] updated
               x.y = null created
               x.item = 2 created
               x.loopCounter = 2 created
               x.y = 3 updated
-              x*.ys = [2,3] created
+              x*.ys = [2,3] updated
               p.ys = [2,3] created
               n.loopCounter = 1 created
               n.loopCounter = 2 created
+              c*.zs = [null,null] created
               c.z = null created
               c.item = 1 created
               c.loopCounter = 1 created
@@ -540,36 +563,43 @@ fn every_kind_of_activity_may_be_multi_instance() {
               #2.q.z = 100 updated
               #3.q.z = 200 updated
               c.z = 100 updated
+              c*.zs = [100,null] updated
               c.z = 200 updated
-              c*.zs = [100,200] created
+              c*.zs = [100,200] updated
               p.zs = [100,200] created
+              outer*.sums = [null,null] created
               outer.pair = null created
               outer.outer = 1 created
               outer.loopCounter = 1 created
+              in1*.pair = [null,null] created
               in1.one = null created
               in1.inner = 1 created
               in1.loopCounter = 1 created
               in1.one = 11 updated
+              in1*.pair = [11,null] updated
               in1.one = null created
               in1.inner = 2 created
               in1.loopCounter = 2 created
               in1.one = 12 updated
-              in1*.pair = [11,12] created
+              in1*.pair = [11,12] updated
               outer.pair = [11,12] updated
+              outer*.sums = [[11,12],null] updated
               outer.pair = null created
               outer.outer = 2 created
               outer.loopCounter = 2 created
+              in1*.pair = [null,null] created
               in1.one = null created
               in1.inner = 1 created
               in1.loopCounter = 1 created
               in1.one = 21 updated
+              in1*.pair = [21,null] updated
               in1.one = null created
               in1.inner = 2 created
               in1.loopCounter = 2 created
               in1.one = 22 updated
-              in1*.pair = [21,22] created
+              in1*.pair = [21,22] updated
               outer.pair = [21,22] updated
-              outer*.sums = [[11,12],[21,22]] created
+              outer*.sums = [[11,12],[21,22]] updated
               p.sums = [[11,12],[21,22]] created
               free.item = 1 created
               free.loopCounter = 1 created
@@ -743,14 +773,16 @@ fn the_number_of_instances_of_a_sequence_is_that_of_its_items() {
             > create p {"items": ["a", "b", "c"], "wanted": [3, 0, 2, 0]}
               p.items = ["a", "b", "c"] created
               p.wanted = [3, 0, 2, 0] created
+              t*.results = [null,null,null] created
               t.item = "a" created
               t.loopCounter = 1 created
               = created p v1
             > complete t
+              t*.results = ["a",null,null] updated
               t.item = "b" created
               t.loopCounter = 2 created
             > complete t
-              t*.results = ["a","b",null] created
+              t*.results = ["a","b",null] updated
               p.results = ["a","b",null] created
         "#]],
     );
@@ -775,7 +807,9 @@ fn user_tasks_are_finished_in_any_order() {
               p.items = [{"who": "ann"}, {"who": "bob"}, {"who": "cid"}] created
               p activated
               s activating, activated, completing, completed
-              t* activating, activated
+              t* activating
+              t*.results = [null,null,null] created
+              t* activated
               t activating
               t.answer = null created
               t.item = {"who": "ann"} created
@@ -809,19 +843,20 @@ fn user_tasks_are_finished_in_any_order() {
               task t completed assignee=cid action=complete {"answer":3}
               t completing
               t.answer = 3 updated
+              t*.results = [null,null,3] updated
               t completed
             > finish t@1 {"answer": 1}
               task t completing assignee=ann action=complete {"answer":1}
               task t completed assignee=ann action=complete {"answer":1}
               t completing
               t.answer = 1 updated
+              t*.results = [1,null,3] updated
               t completed
               t terminating
               task t canceling assignee=bob action=cancel
               task t canceled assignee=bob action=cancel
               t terminated
               t* completing
-              t*.results = [1,null,3] created
               p.results = [1,null,3] created
               t* completed
               e activating, activated, completing, completed
@@ -846,6 +881,7 @@ fn user_tasks_come_one_after_the_other() {
               = deployed p v1
             > create p {"items": ["ann", "bob"]}
               p.items = ["ann", "bob"] created
+              t*.results = [null,null] created
               t.answer = null created
               t.item = "ann" created
               t.loopCounter = 1 created
@@ -858,6 +894,7 @@ fn user_tasks_come_one_after_the_other() {
               task t completing assignee=ann action=complete {"answer":1}
               task t completed assignee=ann action=complete {"answer":1}
               t.answer = 1 updated
+              t*.results = [1,null] updated
               t.answer = null created
               t.item = "bob" created
               t.loopCounter = 2 created

@@ -109,11 +109,13 @@ fn a_receive_task_that_starts_stands_beside_other_starts() {
               #2.r.y = 1 created
             > complete r
               #2.r activated, completing
+              #2.r.x = 1 created
               #2.p.x = 1 created
               #2.r completed
               compensation r/back created
               #2.c activating, activated
               compensation r/back triggered by c
+              #2.undo activating, activated, completing, completed
               #2.back activating, activated
             > complete back
               #2.back completing, completed

@@ -334,10 +334,13 @@ impl Run {
             }
             17 => {
                 let (r, c, d) = (self.random.below(10), self.random.percent(20), self.random.below(8));
+                // What collections are set to has places for all values, or not.
+                let list = ["", r#","list":[6,5,4,3,2,1]"#, r#","list":[]"#, r#","list":0"#]
+                    [self.random.below(8).saturating_sub(4) as usize];
                 if let Some(element_instance_key) = self.any_element_instance() {
                     self.run(Command::SetVariables(SetVariables {
                         element_instance_key,
-                        variables: document(&format!(r#"{{"r":{r},"c":{c},"d":{d}}}"#)),
+                        variables: document(&format!(r#"{{"r":{r},"c":{c},"d":{d}{list}}}"#)),
                         local: r.is_multiple_of(2),
                         operation_reference: None,
                         request_id: None,
@@ -655,7 +658,7 @@ impl Run {
             for element_instance_key in scopes {
                 self.run(Command::SetVariables(SetVariables {
                     element_instance_key,
-                    variables: document(&format!(r#"{{"c":true,"d":{d}}}"#)),
+                    variables: document(&format!(r#"{{"c":true,"d":{d},"list":[1,2,3,4,5,6]}}"#)),
                     local: false,
                     operation_reference: None,
                     request_id: None,

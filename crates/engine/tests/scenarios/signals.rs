@@ -45,9 +45,11 @@ fn everybody_who_waits_is_told() {
               signal subscription c/c alarm deleted
               signal subscription c/c alarm deleted
               c completing
+              c.x = 1 created
               p.x = 1 created
               c completed
               #2.c completing
+              #2.c.x = 1 created
               #2.p.x = 1 created
               #2.c completed
               t activating, activated
@@ -95,6 +97,7 @@ fn a_signal_starts_an_instance_of_the_latest_version() {
             > broadcast alarm {"x":1}
               p activating, activated
               s activating, activated, completing
+              s.x = 1 created
               p.x = 1 created
               s completed
               t activating, activated
@@ -284,6 +287,7 @@ fn throw_and_end_events_tell_their_local_variables() {
               #2.q activating, activated
               p completing, completed
               #2.s2 activating, activated, completing
+              #2.s2.x = 7 created
               #2.q.x = 7 created
               #2.s2 completed
               #3.r activating, activated

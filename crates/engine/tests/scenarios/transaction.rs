@@ -81,6 +81,7 @@ fn a_cancel_end_event_compensates_and_leaves_by_the_cancel_boundary_event() {
               timer on_time canceled
               car terminating, terminated
               compensation hotel/cancel_hotel triggered by book
+              undo_hotel activating, activated, completing, completed
               cancel_hotel activating, activated
             > advance 2h
             > complete cancel_hotel
@@ -202,6 +203,7 @@ fn a_completed_transaction_can_be_compensated_like_a_sub_process() {
               compensation book/- triggered by undo
               compensation hotel/cancel_hotel triggered by undo
               compensation book/- completed by undo
+              undo_hotel activating, activated, completing, completed
               cancel_hotel activating, activated
             > complete cancel_hotel
               cancel_hotel completing, completed
@@ -263,6 +265,7 @@ fn a_cancelled_instance_of_many_ends_them_all() {
               pay completing, completed
               cancelled activating, activated, completing, completed
               compensation hotel/cancel_hotel triggered by book
+              undo_hotel activating, activated, completing, completed
               cancel_hotel activating, activated
             > complete cancel_hotel
               cancel_hotel completing, completed
@@ -301,6 +304,7 @@ fn a_process_instance_can_be_cancelled_while_its_transaction_is() {
               cancelled activating, activated, completing, completed
               car terminating, terminated
               compensation hotel/cancel_hotel triggered by book
+              undo_hotel activating, activated, completing, completed
               cancel_hotel activating, activated
             > cancel #1
               p terminating

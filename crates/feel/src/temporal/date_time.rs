@@ -186,7 +186,7 @@ impl DateTime {
         IsoForm { value: self, short: false }.to_string()
     }
 
-    /// As [`Self::to_iso`], but zero seconds are omitted: the form of a variable.
+    /// As [`Self::to_iso`], but zero seconds are omitted: the form of a variable of earlier engine versions.
     pub(crate) fn to_short_iso(&self) -> String {
         IsoForm { value: self, short: true }.to_string()
     }

@@ -19,6 +19,7 @@ pub use range::Range;
 pub(crate) use extent::Extent;
 pub(crate) use function::Closure;
 
+use crate::environment::Dialect;
 use crate::json::{self, JsonError};
 use crate::number::Number;
 use crate::temporal::{Date, DateTime, Time};
@@ -85,13 +86,18 @@ impl Value {
     /// The value as JSON, see [`Self::to_json`], unless that is longer than so many bytes. Values share their parts,
     /// so a value created in few steps may be immense as JSON; the writer stops soon after the limit.
     pub fn to_json_within(&self, max_bytes: usize) -> Option<Vec<u8>> {
+        self.to_json_in(Dialect::Camunda, max_bytes)
+    }
+
+    /// The same in the form that variables have in a dialect.
+    pub fn to_json_in(&self, dialect: Dialect, max_bytes: usize) -> Option<Vec<u8>> {
         let least = usize::try_from(self.extent().json_bytes).unwrap_or(usize::MAX);
         if least > max_bytes {
             return None;
         }
         // With its quotes a string fits exactly.
         let mut out = Vec::with_capacity(least.saturating_add(2));
-        json::write_within(self, &mut out, max_bytes).then_some(out)
+        json::write_within(self, &mut out, max_bytes, dialect).then_some(out)
     }
 
     /// The value as JSON text, see [`Self::to_json`].

@@ -32,7 +32,9 @@ impl Behavior for CallActivity {
             return Err(called_element(message));
         }
         let variables = if call.propagate_all_parent_variables {
-            work.tables.visible_variables(at.key, &[])?
+            // Without output collections around it that are still filled: they would come back and take the place of
+            // what others have given meanwhile.
+            work.tables.all_visible_variables(at.key, 0)?
         } else {
             work.tables.local_variables(at.key)?.into_iter().collect()
         };

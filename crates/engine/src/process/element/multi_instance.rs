@@ -1,6 +1,6 @@
 //! Body of a multi-instance activity: an instance of the activity for each item of a list.
 
-use protocol::{Document, Json, Name};
+use protocol::{Document, HISTORY_VERSION, Json, Name};
 
 use super::{Behavior, Leave, Next};
 use crate::core::context::{ActiveElement, CommandContext};
@@ -28,6 +28,9 @@ impl Behavior for MultiInstanceBody {
         work.record_collection(at, &items);
         let size = work.store_items(at.key, &items);
         work.tables.loops.insert(at.key, Loop { size, ..Loop::default() });
+        if let Some(output) = marker.output.as_ref().filter(|_| work.version >= HISTORY_VERSION) {
+            work.begin_output_list(at, &Name::from(&output.variable), size)?;
+        }
         work.count_items(at, bytes)?;
         if size == 0 {
             return Ok(Next::Complete(Document::empty()));
@@ -46,9 +49,13 @@ impl Behavior for MultiInstanceBody {
         _variables: &Document,
     ) -> Result<Leave, Failure> {
         if let Some(output) = marker(at).and_then(|marker| marker.output.as_ref()) {
+            let name = Name::from(&output.variable);
+            if let Some(list) = work.output_list(at.key, &name)? {
+                work.hand_over_output_list(at, &name, &list)?;
+                return Ok(Leave::All);
+            }
             let is_empty = work.tables.loops.get(&at.key)?.is_none_or(|state| state.size == 0);
             let list = if is_empty { Json::from_valid("[]") } else { work.gathered_outputs(at.key)? };
-            let name = Name::from(&output.variable);
             let list: Document = [(name, list)].into_iter().collect();
             let kind = ErrorType::ExtractValueError;
             work.check_room(at.process_instance_key, &list, |_, _| Ok(at.key), kind)?;
@@ -80,6 +87,8 @@ impl Behavior for MultiInstanceBody {
         if row.is_none_or(|row| row.phase != Phase::Activated || row.interrupted) {
             return Ok(());
         }
+        let number = work.tables.element_instances.get(&child.key)?.map_or(0, |row| row.loop_counter);
+        let place = number.checked_sub(1);
         let output = match &marker.output {
             Some(output) => {
                 let scope = Scope::of(child.key);
@@ -87,18 +96,15 @@ impl Behavior for MultiInstanceBody {
                 let what = format!("a value of the output collection '{}'", output.variable);
                 let value = work.produce(&value, &what, ErrorType::ExtractValueError)?;
                 work.check_collected(child.scope_key, &value, &output.variable)?;
-                Some(value)
+                if let Some(place) = place {
+                    work.check_output_place(child.scope_key, &output.variable, place)?;
+                }
+                Some((Name::from(&output.variable), value))
             }
             None => None,
         };
-        if let Some(value) = &output {
-            let row = work.tables.element_instances.get(&child.key)?;
-            if let Some(place) = row.and_then(|row| row.loop_counter.checked_sub(1)) {
-                // It may be tried again after an incident.
-                let old = work.tables.loop_outputs.get(&(scope.key, place))?;
-                work.put_output(scope.key, place, value);
-                work.count_collected(scope.key, old.as_ref().map(|old| &old.0), value)?;
-            }
+        if let (Some((name, value)), Some(place)) = (&output, place) {
+            work.collect_output(scope, name, place, value)?;
         }
         if work.is_loop_done(marker, &state, child)? {
             work.tables.loops.update(&scope.key, |state| state.is_done = true)?;

@@ -151,7 +151,7 @@ impl CommandContext<'_> {
         Ok(true)
     }
 
-    /// The collection of an ad-hoc sub-process continues under its name in the new model.
+    /// The collection of an ad-hoc sub-process or a multi-instance body continues under its name in the new model.
     fn move_collected(
         &mut self,
         migration: &Migration,
@@ -159,6 +159,9 @@ impl CommandContext<'_> {
         at: &ActiveElement,
     ) -> Result<(), Failure> {
         let Some((before, after)) = migration.mapping.collections(part.row.element) else { return Ok(()) };
+        if matches!(at.element().kind, ElementKind::MultiInstance(_)) {
+            return Ok(self.rename_output_list(at, before, after)?);
+        }
         let collected = match before {
             Some(name) => self.detach_collection(part.key, at.process_instance_key, &name)?,
             None => None,

@@ -47,13 +47,17 @@ impl CommandContext<'_> {
         }
     }
 
-    /// The list of an ad-hoc sub-process that goes on under another name is closed and becomes a second variable. Gives
+    /// The list of an ad-hoc sub-process or a multi-instance body that goes on under another name is closed and becomes a second variable. Gives
     /// the bytes that both add to those of the process instance.
     fn check_collected_list(&self, migration: &Migration, part: &Part) -> Result<u64, Failure> {
         let Some((Some(before), after)) = migration.mapping.collections(part.row.element) else {
             return Ok(0);
         };
         let Some(row) = self.tables.variables.get(&(part.key, before.0.clone()))? else { return Ok(0) };
+        let kind = &migration.mapping.source_element(part.row.element).kind;
+        if matches!(kind, ElementKind::MultiInstance(_)) && row.entries.is_none() {
+            return Ok(0);
+        }
         let list = self.tables.variable_value(part.key, &row)?;
         let (bytes, limit) = (list.as_bytes().len(), self.options.work.max_collection_bytes);
         if bytes > limit {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bpmn::Process;
-use bpmn::graph::{AdHoc, Element, ElementIndex, ElementKind, FlowIndex, PROCESS};
+use bpmn::graph::{Element, ElementIndex, ElementKind, FlowIndex, OutputCollection, PROCESS};
 use protocol::{ElementMapping, Key, Name, Rejection};
 
 /// A plan that fits both models.
@@ -116,13 +116,14 @@ impl Mapping {
     /// The names of the collection of an ad-hoc sub-process before and after, if the name changes.
     pub fn collections(&self, source: ElementIndex) -> Option<(Option<Name>, Option<Name>)> {
         let target = self.element(source)?;
-        let (ElementKind::AdHoc(from), ElementKind::AdHoc(to)) =
-            (&self.source.element(source).kind, &self.target.element(target).kind)
-        else {
-            return None;
+        let (before, after) = match (&self.source.element(source).kind, &self.target.element(target).kind) {
+            (ElementKind::AdHoc(from), ElementKind::AdHoc(to)) => (&from.output, &to.output),
+            (ElementKind::MultiInstance(from), ElementKind::MultiInstance(to)) => (&from.output, &to.output),
+            _ => return None,
         };
-        let name_of = |ad_hoc: &AdHoc| ad_hoc.output.as_ref().map(|output| Name::from(&output.variable));
-        let (before, after) = (name_of(from), name_of(to));
+        let name_of =
+            |output: &Option<OutputCollection>| output.as_ref().map(|output| Name::from(&output.variable));
+        let (before, after) = (name_of(before), name_of(after));
         (before != after).then_some((before, after))
     }
 
