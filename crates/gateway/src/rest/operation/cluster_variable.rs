@@ -67,7 +67,9 @@ async fn change(
     let intent = if action == ClusterVariableAction::Create { "CREATE" } else { "UPDATE" };
     let value = value(call)?;
     let metadata = Some(call.document("metadata")?).filter(|metadata| !metadata.is_empty());
-    let kind = call.fields.text("kind").and_then(|kind| ClusterVariableKind::of_name(&kind));
+    // A change keeps it.
+    let kind = if call.fields.is_declared("kind") { call.fields.text("kind") } else { None };
+    let kind = kind.and_then(|kind| ClusterVariableKind::of_name(&kind));
     let change = ClusterVariable { action, tenant_id, name, value, metadata, kind };
     let answer = call.submit(intent, Command::ClusterVariable(change)).await?;
     let Response::ClusterVariable(variable) = &answer.response else {
