@@ -1,4 +1,4 @@
-//! What searches show of instances, as the history has it.
+//! Instances as searches show them, running and ended.
 
 use crate::models::SEEN_BPMN;
 use crate::support::Server;

@@ -15,7 +15,7 @@ use state::StateError;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::record::RECORD_BYTES;
-use crate::definition::expression::Scope;
+use crate::definition::expression::{Scope, dialect};
 use crate::entity::{Decision, DecisionRequirements, ErrorType};
 
 /// Bytes of a trail for a unit of fuel, about.
@@ -179,7 +179,7 @@ impl CommandContext<'_> {
                 self.add_decisions_of(&imported, &mut known)?;
             }
         }
-        let json = Trail::new(self.options.work.max_bytes_per_step, self.dialect());
+        let json = Trail::new(self.options.work.max_bytes_per_step, dialect(self.version));
         let records = trail.iter().enumerate().map(|(index, evaluated)| {
             let known = known.get(&(evaluated.namespace.clone(), evaluated.id.clone()));
             EvaluatedDecisionRecord {

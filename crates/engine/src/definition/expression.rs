@@ -81,18 +81,13 @@ impl CommandContext<'_> {
         let work = &self.options.work;
         let (fuel, bytes) = (work.max_fuel_per_step, work.max_evaluation_bytes);
         let limits = feel::Limits { fuel, bytes, ..feel::Limits::default() };
-        let dialect = self.dialect();
+        let dialect = dialect(self.version);
         let (now_ms, seed) = (self.now_ms(), self.meta.position);
         let environment = Environment { now_ms, seed, limits, dialect, ..Environment::default() };
         let mut budget = self.meter.budget(&environment);
         let result = evaluate(&lookup, &environment, &mut budget);
         self.meter.note(&budget);
         lookup.error.into_inner().map_or(Ok(result), Err)
-    }
-
-    /// The dialect of the engine version that applies.
-    pub fn dialect(&self) -> Dialect {
-        if self.version < LENIENT_VERSION { Dialect::StricterCamunda } else { Dialect::Camunda }
     }
 
     pub fn evaluate_with_warnings(
@@ -167,6 +162,11 @@ impl CommandContext<'_> {
             }
         }
     }
+}
+
+/// The dialect of an engine version.
+pub(crate) fn dialect(version: u16) -> Dialect {
+    if version < LENIENT_VERSION { Dialect::StricterCamunda } else { Dialect::Camunda }
 }
 
 /// The incident of a value of another type than the wanted one.

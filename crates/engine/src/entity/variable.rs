@@ -19,8 +19,8 @@ const MAX_SCOPES: usize = 10_000;
 const MAX_COMPARISONS: usize = 1024;
 /// Variables of one scope that are read at once.
 pub(crate) const MAX_VARIABLES: usize = usize::MAX;
-/// Entries up to which an output collection that is still filled is among all the variables that a scope sees. Who
-/// names it in an expression sees any.
+/// Entries up to which an output collection that is still filled is among all the variables that a scope sees. An
+/// expression that names it sees any.
 pub(crate) const SHOWN_ENTRIES: u32 = 1000;
 /// Bytes of the values of such a collection.
 const SHOWN_BYTES: u64 = 1 << 20;

@@ -8,7 +8,7 @@ use state::StateError;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::due;
 use crate::core::failure::Failure;
-use crate::definition::expression::{Scope, mismatch, to_json};
+use crate::definition::expression::{Scope, dialect, mismatch, to_json};
 use crate::entity::tables::Tables;
 use crate::entity::{ErrorType, Instance, Timer};
 use crate::event::awaited::{Awaited, Rows};
@@ -198,7 +198,7 @@ impl CommandContext<'_> {
             return Ok(Name::from(text));
         }
         if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
-            let json = to_json(&value, self.dialect());
+            let json = to_json(&value, dialect(self.version));
             return Ok(Name::from(json.as_str().trim_matches('"')));
         }
         Err(mismatch(expression, "one of '[DURATION, PERIOD, DATE_TIME, STRING]'", &value, &warnings, kind))

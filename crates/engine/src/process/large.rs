@@ -13,6 +13,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::LARGE_BYTES;
 use crate::core::step::AdHocElement;
+use crate::definition::expression::dialect;
 use crate::entity::{Compensation, ErrorType, Loop};
 
 /// Bytes of a value that count for the limit of its instance.
@@ -32,7 +33,7 @@ impl CommandContext<'_> {
         let limits = &self.options.work;
         let left = self.meter.bytes_left();
         let most = limits.max_variable_bytes.min(left);
-        if let Some(bytes) = value.to_json_in(self.dialect(), most) {
+        if let Some(bytes) = value.to_json_in(dialect(self.version), most) {
             self.meter.note_bytes(bytes.len());
             let json = Json::from_written(bytes);
             self.meter.known().note(json.as_bytes(), value);

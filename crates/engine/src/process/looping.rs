@@ -14,7 +14,7 @@ use state::StateError;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::definition::expression::{Scope, mismatch};
+use crate::definition::expression::{Scope, dialect, mismatch};
 use crate::entity::variable::CHUNK;
 use crate::entity::{ElementInstance, ErrorType, Loop, Phase};
 use crate::process::collection::chunk_of;
@@ -38,7 +38,9 @@ impl CommandContext<'_> {
         let bytes = match items.raw_bytes() {
             Some(bytes) if bytes <= limit => Some(bytes),
             Some(_) => None,
-            None => Value::from(items.clone()).to_json_in(self.dialect(), limit).map(|json| json.len()),
+            None => {
+                Value::from(items.clone()).to_json_in(dialect(self.version), limit).map(|json| json.len())
+            }
         };
         if let Some(bytes) = bytes {
             self.meter.note_bytes(bytes);
@@ -52,7 +54,7 @@ impl CommandContext<'_> {
 
     /// Stores the items of a body. Tells how many there are.
     pub(super) fn store_items(&mut self, body_key: Key, items: &List) -> u32 {
-        let dialect = self.dialect();
+        let dialect = dialect(self.version);
         match items.json_items() {
             Some(texts) => self.store_chunks(body_key, texts, |text, out| out.extend_from_slice(text)),
             None => self.store_chunks(body_key, items.iter(), |item, out| {

@@ -20,7 +20,6 @@ mod lifecycle;
 mod looping;
 mod migration;
 mod modify_instance;
-mod output_list;
 mod record;
 mod resolve_incident;
 mod set_variables;

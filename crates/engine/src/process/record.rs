@@ -10,7 +10,7 @@ use state::StateError;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::ElementAction;
 use crate::core::record::unknown_instance;
-use crate::definition::expression::to_json;
+use crate::definition::expression::{dialect, to_json};
 use crate::entity::Incident;
 
 impl CommandContext<'_> {
@@ -137,7 +137,7 @@ impl CommandContext<'_> {
             bpmn_process_id: at.instance.process_id.clone(),
             element_id: Name::from(&at.element().id),
             element_instance_key: at.key,
-            input_collection: to_json(&feel::Value::List(collection.clone()), work.dialect()),
+            input_collection: to_json(&feel::Value::List(collection.clone()), dialect(work.version)),
             tenant_id: at.instance.tenant_id.clone(),
         });
     }

@@ -397,7 +397,7 @@ fn loop_characteristics_stay() {
           = created order v1
         > migrate #1 order v=2 t
           = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active multi-instance element 't' is mapped to 't'; parallel instances cannot become sequential ones, nor the other way round.
-            left: running_instances 1, instances 1, element_instances 5, children 4, variables 11, jobs 3, job_queue 3, loops 1, loop_chunks 1
+        left: running_instances 1, instances 1, element_instances 5, children 4, variables 11, jobs 3, job_queue 3, loops 1, loop_chunks 1
     "#]],
     );
     migrate(
@@ -416,7 +416,7 @@ fn loop_characteristics_stay() {
           = created order v1
         > migrate #1 order v=2 t
           = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active multi-instance element 't' is mapped to 't'; parallel instances cannot become sequential ones, nor the other way round.
-            left: running_instances 1, instances 1, element_instances 3, children 2, variables 5, jobs 1, job_queue 1, loops 1, loop_chunks 1
+        left: running_instances 1, instances 1, element_instances 3, children 2, variables 5, jobs 1, job_queue 1, loops 1, loop_chunks 1
     "#]],
     );
     migrate(
@@ -437,7 +437,7 @@ fn loop_characteristics_stay() {
           = created order v1
         > migrate #1 order v=2 t
           = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active element 't' of type 'MULTI_INSTANCE_BODY' is mapped to 't' of type 'SERVICE_TASK'; the type must not change.
-            left: running_instances 1, instances 1, element_instances 5, children 4, variables 11, jobs 3, job_queue 3, loops 1, loop_chunks 1
+        left: running_instances 1, instances 1, element_instances 5, children 4, variables 11, jobs 3, job_queue 3, loops 1, loop_chunks 1
     "#]],
     );
     migrate(

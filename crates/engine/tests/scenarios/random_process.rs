@@ -334,7 +334,7 @@ impl Run {
             }
             17 => {
                 let (r, c, d) = (self.random.below(10), self.random.percent(20), self.random.below(8));
-                // What collections are set to has places for all values, or not.
+                // A list that collections are set to has places for all values, or not.
                 let list = ["", r#","list":[6,5,4,3,2,1]"#, r#","list":[]"#, r#","list":0"#]
                     [self.random.below(8).saturating_sub(4) as usize];
                 if let Some(element_instance_key) = self.any_element_instance() {
