@@ -61,6 +61,12 @@ impl Process {
         }
     }
 
+    /// Whether an element is a catch event that an event-based gateway waits for in its place.
+    pub fn is_behind_event_gateway(&self, element: ElementIndex) -> bool {
+        let mut sources = self.element(element).incoming.iter().map(|&flow| self.flow(flow).source);
+        sources.any(|source| matches!(self.element(source).kind, ElementKind::EventBased))
+    }
+
     /// The start events of the process that have a trigger (message, timer).
     pub fn triggered_starts(&self) -> impl Iterator<Item = (ElementIndex, &StartEvent)> {
         self.element(PROCESS).children.iter().filter_map(|&child| match &self.element(child).kind {

@@ -6,10 +6,13 @@ use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use serde::Serialize;
 
+use super::word::Word;
 use crate::{Document, Key, Name};
 
 /// Fields of what the message sees.
 const FIELDS: u64 = 10;
+/// Fields that only the process instance sees, in records of releases that tell its place.
+const FIELDS_OF_INSTANCE: u64 = 3;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,12 +40,19 @@ pub struct MessageSubscriptionRecord {
     pub element_id: Option<Name>,
     /// The definition of the instance.
     pub process_definition_key: Key,
+    /// The type of the catch event; only as the process instance sees it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element_type: Option<Word>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_process_instance_key: Option<Key>,
 }
 
 /// By hand: the catch event stands before the definition, and is not there at all where the message sees it.
 impl<C> Encode<C> for MessageSubscriptionRecord {
     fn encode<W: Write>(&self, e: &mut Encoder<W>, ctx: &mut C) -> Result<(), EncodeError<W::Error>> {
-        e.array(FIELDS + u64::from(self.element_id.is_some()))?;
+        let tells_place = self.element_id.is_some() && self.element_type.is_some();
+        let more = if tells_place { FIELDS_OF_INSTANCE } else { u64::from(self.element_id.is_some()) };
+        e.array(FIELDS + more)?;
         self.process_instance_key.encode(e, ctx)?;
         self.element_instance_key.encode(e, ctx)?;
         self.message_key.encode(e, ctx)?;
@@ -55,15 +65,21 @@ impl<C> Encode<C> for MessageSubscriptionRecord {
         if let Some(element_id) = &self.element_id {
             element_id.encode(e, ctx)?;
         }
-        self.process_definition_key.encode(e, ctx)
+        self.process_definition_key.encode(e, ctx)?;
+        if tells_place {
+            self.element_type.encode(e, ctx)?;
+            self.root_process_instance_key.encode(e, ctx)?;
+        }
+        Ok(())
     }
 }
 
 impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
     fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, DecodeError> {
-        let has_element = match d.array()? {
-            Some(FIELDS) => false,
-            Some(fields) if fields == FIELDS + 1 => true,
+        let (has_element, tells_place) = match d.array()? {
+            Some(FIELDS) => (false, false),
+            Some(fields) if fields == FIELDS + 1 => (true, false),
+            Some(fields) if fields == FIELDS + FIELDS_OF_INSTANCE => (true, true),
             _ => return Err(DecodeError::message("a message subscription has another number of fields")),
         };
         Ok(Self {
@@ -78,6 +94,8 @@ impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
             tenant_id: Decode::decode(d, ctx)?,
             element_id: if has_element { Some(Decode::decode(d, ctx)?) } else { None },
             process_definition_key: Decode::decode(d, ctx)?,
+            element_type: if tells_place { Decode::decode(d, ctx)? } else { None },
+            root_process_instance_key: if tells_place { Decode::decode(d, ctx)? } else { None },
         })
     }
 }
@@ -100,6 +118,8 @@ mod tests {
             tenant_id: Name::from("t"),
             element_id: element_id.map(Name::from),
             process_definition_key: 3,
+            element_type: None,
+            root_process_instance_key: None,
         }
     }
 
@@ -118,6 +138,22 @@ mod tests {
             assert_eq!(bytes, expected);
             assert_eq!(minicbor::decode::<RecordValue>(&bytes).unwrap(), value);
         }
+    }
+
+    #[test]
+    fn the_place_of_the_catch_event_is_told_too() {
+        let placed = MessageSubscriptionRecord {
+            element_type: Some(Word::new("RECEIVE_TASK")),
+            root_process_instance_key: Some(7),
+            ..record(Some("e"))
+        };
+        let bytes = minicbor::to_vec(&placed).unwrap();
+        assert_eq!(minicbor::decode::<MessageSubscriptionRecord>(&bytes).unwrap(), placed);
+        let json = serde_json::to_value(&placed).unwrap();
+        assert_eq!(
+            (&json["elementType"], &json["rootProcessInstanceKey"]),
+            (&"RECEIVE_TASK".into(), &7.into())
+        );
     }
 
     #[test]
