@@ -176,4 +176,11 @@ entities! {
     UsageAssignee usage_assignee {
         ID id: Text always, TIME time: Time, TENANT tenantId: Text, ASSIGNEE_HASH assigneeHash: Integer,
     } index [TIME];
+
+    /// Something that an active element instance waits for, until it comes.
+    WaitState wait_state {
+        ID waitStateId: Text always, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, INSTANCE_KEY processInstanceKey: Key,
+        ELEMENT_KEY elementInstanceKey: Key, ELEMENT_ID elementId: Text, ELEMENT_TYPE elementType: Text, TENANT tenantId: Text,
+        PROCESS_ID bpmnProcessId: Text, DETAILS details: Json, TYPE waitStateType: Text,
+    } id begins with ELEMENT_KEY index [INSTANCE_KEY];
 }

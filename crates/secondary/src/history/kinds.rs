@@ -8,6 +8,7 @@ use search::model::{
     element_instance as element, history_deletion as deletion, incident, job, job_metric,
     message_subscription as subscription, process_definition as definition, process_instance as instance,
     sequence_flow as flow, usage_assignee as assignee, usage_metric as usage, user_task as task, variable,
+    wait_state as wait,
 };
 
 /// Things that end and are forgotten together with what belongs to them.
@@ -50,6 +51,7 @@ pub static PROCESS_INSTANCES: Kind = Kind {
         (&subscription::ENTITY, subscription::INSTANCE_KEY),
         (&correlated::ENTITY, correlated::INSTANCE_KEY),
         (&decision::ENTITY, decision::INSTANCE_KEY),
+        (&wait::ENTITY, wait::INSTANCE_KEY),
     ],
 };
 

@@ -14,6 +14,7 @@ mod names;
 mod usage;
 mod user_task;
 mod variable;
+mod wait_state;
 
 use std::time::Duration;
 
@@ -70,6 +71,7 @@ impl Projection {
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
         audit_log::apply(record, &self.audit, &mut self.names, batch);
         self.usage.apply(record, batch);
+        wait_state::apply(record, batch);
         match &record.value {
             RecordValue::ProcessInstance(value) => {
                 element::apply(record, value, &mut self.names, &mut self.ended, batch);

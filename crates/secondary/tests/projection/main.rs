@@ -7,6 +7,7 @@ mod batch_operations;
 mod counts;
 mod incidents;
 mod usage;
+mod wait_states;
 
 use std::collections::BTreeMap;
 
