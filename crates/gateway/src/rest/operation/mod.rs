@@ -61,6 +61,7 @@ mod get_process_instance_call_hierarchy;
 mod get_process_instance_statistics;
 mod get_process_instance_statistics_by_definition;
 mod get_process_instance_statistics_by_error;
+mod get_process_instance_wait_state_statistics;
 mod get_start_process_form;
 mod get_status;
 mod get_system_configuration;
@@ -219,6 +220,7 @@ served! {
     GetProcessInstanceStatistics in get_process_instance_statistics,
     GetProcessInstanceStatisticsByDefinition in get_process_instance_statistics_by_definition,
     GetProcessInstanceStatisticsByError in get_process_instance_statistics_by_error,
+    GetProcessInstanceWaitStateStatistics in get_process_instance_wait_state_statistics,
     GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
     GetSystemConfiguration in get_system_configuration,

@@ -5,6 +5,7 @@ use search::model::{
     ColumnId, Entity, audit_log, batch_operation, batch_operation_item, correlated_message_subscription,
     decision_definition, decision_instance, decision_requirements, element_instance, incident, job,
     message_subscription, process_definition, process_instance, sequence_flow, user_task, variable,
+    wait_state,
 };
 use search::{Operand, Test};
 
@@ -43,6 +44,7 @@ pub(crate) const VARIABLES: Spec =
 pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchProcessInstances, &process_instance::ENTITY),
     plain(Operation::SearchElementInstances, &element_instance::ENTITY),
+    plain(Operation::SearchElementInstanceWaitStates, &wait_state::ENTITY),
     plain(Operation::SearchIncidents, &incident::ENTITY),
     Spec {
         scope: Some(|call| scoped(call, incident::INSTANCE_KEY)),
