@@ -110,6 +110,30 @@ pub struct Element {
     pub listeners: Listeners,
     /// `zeebe:jobPriorityDefinition`: the priority of its jobs; of the process, that of all jobs without one.
     pub job_priority: Option<Box<Text>>,
+    /// `zeebe:agentDefinition`: the kind of agent that it is.
+    pub agent: Option<AgentType>,
+}
+
+/// Kinds of agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentType {
+    /// An ad-hoc sub-process whose elements are its tools.
+    SubProcess,
+    /// A task.
+    Task,
+    /// An agent that works elsewhere.
+    External,
+}
+
+impl AgentType {
+    /// The name in records and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SubProcess => "AI_AGENT_SUB_PROCESS",
+            Self::Task => "AI_AGENT_TASK",
+            Self::External => "EXTERNAL_AGENT",
+        }
+    }
 }
 
 /// The execution listeners of an element.

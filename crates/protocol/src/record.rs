@@ -147,6 +147,8 @@ values! {
     VariableDocument(VariableDocumentRecord) = 122, Clock(ClockRecord) = 230,
     User(UserRecord) = 240, Group(GroupRecord) = 241, Role(RoleRecord) = 242, Tenant(TenantRecord) = 243,
     MappingRule(MappingRuleRecord) = 244, Authorization(AuthorizationRecord) = 245,
+    AgentDefinition(AgentDefinitionRecord) = 190, AgentInstance(AgentInstanceRecord) = 191,
+    AgentHistory(AgentHistoryRecord) = 192,
 }
 
 macro_rules! records {
@@ -160,6 +162,7 @@ macro_rules! records {
     };
 }
 
+mod agent;
 mod definition;
 mod exported;
 mod identity;
@@ -172,6 +175,7 @@ pub use instance::{ProcessInstanceRecord, RecordedInstance, VariableRecord};
 pub use job::JobRecord;
 pub use word::Word;
 
+pub use agent::{AgentDefinitionRecord, AgentDefinitionValues, AgentHistoryRecord, AgentInstanceRecord};
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
     EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, MatchedRuleRecord, ResourceRecord,

@@ -107,6 +107,9 @@ impl CommandContext<'_> {
                 }
                 Ok(())
             }
+            Step::SettleHistory { .. } | Step::EndAgents { .. } | Step::TellMigratedAgents { .. } => {
+                self.run_agent_step(step)
+            }
             Step::ForgetBatches => self.forget_batches(),
             Step::ForgetIdentity(forgotten) => self.forget_identity(forgotten),
             Step::AnnounceJobs { scope_key, after } => self.announce_jobs(scope_key, after),
@@ -190,6 +193,9 @@ impl CommandContext<'_> {
             | Step::WorkOnBatch { .. }
             | Step::ForgetBatches
             | Step::ForgetIdentity(_)
+            | Step::SettleHistory { .. }
+            | Step::EndAgents { .. }
+            | Step::TellMigratedAgents { .. }
             | Step::StartFromBuffer { .. }
             | Step::BroadcastSignal { .. }
             | Step::PublishMessage { .. }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bpmn::Process;
 use dmn::Problems;
-use protocol::{Deploy, Name, PRIORITY_VERSION, Rejection, Resource};
+use protocol::{AGENT_VERSION, Deploy, Name, PRIORITY_VERSION, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
@@ -133,12 +133,16 @@ fn extension(resource: &Resource) -> &str {
 
 /// Reads a file of any kind but DMN.
 fn read_file(resource: &Resource, options: &Options, version: u16) -> Result<Content, String> {
-    let has_job_priorities = version >= PRIORITY_VERSION;
+    let limits = bpmn::Limits {
+        has_job_priorities: version >= PRIORITY_VERSION,
+        has_agents: version >= AGENT_VERSION,
+        ..options.bpmn.clone()
+    };
     let content = &resource.content;
     match extension(resource) {
-        "bpmn" | "xml" => bpmn::parse(content, &bpmn::Limits { has_job_priorities, ..options.bpmn.clone() })
-            .map(Content::Processes)
-            .map_err(|problems| problems.to_string()),
+        "bpmn" | "xml" => {
+            bpmn::parse(content, &limits).map(Content::Processes).map_err(|problems| problems.to_string())
+        }
         "form" => read_head(content, "form", options).map(Content::Form),
         "rpa" => read_head(content, "script", options).map(Content::Other),
         _ => {

@@ -43,6 +43,7 @@ impl CommandContext<'_> {
         if self.throw_error(job.element_instance_key, &throw.error_code, &throw.variables)? {
             self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
             self.tables.jobs.delete(&key);
+            self.settle_history(key, &job, false);
         } else {
             let mut message = format!(
                 "Expected to throw an error event with the code '{}', but it was not caught.",

@@ -1,7 +1,9 @@
 //! Facts about a command that do not depend on what it does.
 
 use super::{Command, CompleteJob, FailJob, ThrowError, UpdateJob};
-use crate::{FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, PRIORITY_VERSION, SUSPENSION_VERSION};
+use crate::{
+    AGENT_VERSION, FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, PRIORITY_VERSION, SUSPENSION_VERSION,
+};
 
 impl Command {
     /// The client's operation reference: a number that the records of the command repeat.
@@ -29,6 +31,7 @@ impl Command {
             Self::SuspendInstance { .. } | Self::ResumeInstance { .. } | Self::AssignBusinessId { .. } => {
                 SUSPENSION_VERSION
             }
+            Self::CreateAgentInstance(_) | Self::UpdateAgentInstance(_) => AGENT_VERSION,
             Self::CompleteJob(CompleteJob { lease, business_id, .. })
                 if lease.is_some() || business_id.is_some() =>
             {
