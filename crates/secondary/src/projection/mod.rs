@@ -1,6 +1,7 @@
 //! From records to rows: one file for each kind of record that leaves a trace. A projection looks at one record at a
 //! time and remembers only names that models give; the rest is in the rows.
 
+mod agent;
 mod audit_log;
 mod batch_operation;
 mod decision;
@@ -72,6 +73,7 @@ impl Projection {
         audit_log::apply(record, &self.audit, &mut self.names, batch);
         self.usage.apply(record, batch);
         wait_state::apply(record, batch);
+        agent::apply(record, batch);
         match &record.value {
             RecordValue::ProcessInstance(value) => {
                 element::apply(record, value, &mut self.names, &mut self.ended, batch);

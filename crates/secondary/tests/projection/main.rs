@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod agents;
 mod audit_log;
 mod batch_operations;
 mod counts;
