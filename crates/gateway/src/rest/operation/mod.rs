@@ -4,6 +4,7 @@
 mod activate_ad_hoc_sub_process_activities;
 mod activate_jobs;
 mod administration;
+mod agent_instance;
 mod assign_process_instance_business_id;
 mod assign_user_task;
 mod batch_operation;
@@ -274,6 +275,9 @@ served! {
     ChangeClusterModeAsClusterAdmin in administration::cluster::change_mode,
     CancelProcessInstance in process_instance::cancel,
     CancelProcessInstancesBatchOperation in batch_operation::create[BatchAction::Cancel],
+    CreateAgentInstance in agent_instance::create,
+    CreateAgentInstanceHistoryItem in agent_instance::create_item,
+    UpdateAgentInstance in agent_instance::update,
     CreateAdminUser in identity::user::create_administrator,
     CreateAuthorization in identity::authorization::create,
     CreateGroup in identity::circle::create[CircleKind::Group],
