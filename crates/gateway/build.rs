@@ -1,7 +1,7 @@
 //! Compiles `api/contract.json` to static tables: schemas, operations, routes; and the answers that releases have
 //! published, for tests. Stops at what it does not know.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::{env, fs, path::Path};
 
@@ -186,24 +186,33 @@ impl<'a> Compiler<'a> {
         flat
     }
 
-    /// Alternatives may give a property values of different JSON types.
+    /// The static for a property as the alternatives of an object have it: where they differ, it is one or the other.
+    fn property(&mut self, schemas: &[&Value]) -> String {
+        let idents: BTreeSet<_> = schemas.iter().map(|schema| self.schema(schema)).collect();
+        if idents.len() == 1 {
+            return self.schema(schemas[0]);
+        }
+        let nullable = schemas.iter().any(|schema| schema["nullable"] == Value::Bool(true));
+        let plain = schemas.iter().map(|schema| {
+            let mut plain = (*schema).clone();
+            plain.as_object_mut().expect("a schema is an object").remove("nullable");
+            plain
+        });
+        let plain: Vec<_> = plain.collect();
+        self.schema(&serde_json::json!({"nullable": nullable, "oneOf": plain}))
+    }
+
     fn object(&mut self, alternatives: &[Map<String, Value>], discriminator: Option<&Value>) -> String {
-        let mut properties: BTreeMap<String, String> = BTreeMap::new();
+        let mut schemas: BTreeMap<&String, Vec<&Value>> = BTreeMap::new();
         for alternative in alternatives {
             for (name, schema) in
                 alternative.get("properties").and_then(Value::as_object).into_iter().flatten()
             {
-                let mut ident = self.schema(schema);
-                if let Some(earlier) = properties.get(name).filter(|earlier| **earlier != ident) {
-                    let nullable = self.resolve(schema).get("nullable") == Some(&Value::Bool(true));
-                    let either = format!(
-                        "Schema {{ nullable: {nullable}, kind: Kind::Choice(&[&{earlier}, &{ident}]) }}"
-                    );
-                    ident = self.named(&either);
-                }
-                properties.insert(name.clone(), ident);
+                schemas.entry(name).or_default().push(schema);
             }
         }
+        let properties: BTreeMap<String, String> =
+            schemas.into_iter().map(|(name, schemas)| (name.clone(), self.property(&schemas))).collect();
         assert!(properties.len() <= MAX_PROPERTIES, "more than {MAX_PROPERTIES} properties");
         let index = |name: &str| {
             properties.keys().position(|p| p == name).unwrap_or_else(|| panic!("no property {name}"))

@@ -61,6 +61,12 @@ impl Process {
         }
     }
 
+    /// Whether an element is a catch event that an event-based gateway waits for in its place.
+    pub fn is_behind_event_gateway(&self, element: ElementIndex) -> bool {
+        let mut sources = self.element(element).incoming.iter().map(|&flow| self.flow(flow).source);
+        sources.any(|source| matches!(self.element(source).kind, ElementKind::EventBased))
+    }
+
     /// The start events of the process that have a trigger (message, timer).
     pub fn triggered_starts(&self) -> impl Iterator<Item = (ElementIndex, &StartEvent)> {
         self.element(PROCESS).children.iter().filter_map(|&child| match &self.element(child).kind {
@@ -104,6 +110,30 @@ pub struct Element {
     pub listeners: Listeners,
     /// `zeebe:jobPriorityDefinition`: the priority of its jobs; of the process, that of all jobs without one.
     pub job_priority: Option<Box<Text>>,
+    /// `zeebe:agentDefinition`: the kind of agent that it is.
+    pub agent: Option<AgentType>,
+}
+
+/// Kinds of agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentType {
+    /// An ad-hoc sub-process whose elements are its tools.
+    SubProcess,
+    /// A task.
+    Task,
+    /// An agent that works elsewhere.
+    External,
+}
+
+impl AgentType {
+    /// The name in records and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SubProcess => "AI_AGENT_SUB_PROCESS",
+            Self::Task => "AI_AGENT_TASK",
+            Self::External => "EXTERNAL_AGENT",
+        }
+    }
 }
 
 /// The execution listeners of an element.

@@ -19,6 +19,8 @@ pub struct Limits {
     pub max_problems: usize,
     /// Whether jobs may have priorities. Logs of engines before version 5 refuse such models.
     pub has_job_priorities: bool,
+    /// Whether wrong agents are refused. Engines before version 5 pass over them.
+    pub has_agents: bool,
 }
 
 impl Default for Limits {
@@ -32,6 +34,7 @@ impl Default for Limits {
             max_name_chars: 32 * 1024,
             max_problems: 500,
             has_job_priorities: true,
+            has_agents: true,
         }
     }
 }

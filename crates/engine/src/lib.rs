@@ -8,6 +8,7 @@
 //! The engine never sees a clock, a socket, a file of its own or randomness: the same batches give the same state, the
 //! same keys and the same records on every machine.
 
+mod agent;
 pub mod batch;
 mod command;
 pub mod core;

@@ -44,6 +44,13 @@ pub(crate) fn weight(record: &Record) -> usize {
             RecordValue::DecisionRequirements(requirements) => requirements.resource.len(),
             RecordValue::Form(form) => form.resource.len(),
             RecordValue::Resource(resource) => resource.resource.len(),
+            RecordValue::AgentInstance(agent) => {
+                agent.tools.as_bytes().len() + agent.definition.system_prompt.as_bytes().len()
+            }
+            RecordValue::AgentHistory(item) => {
+                let texts = [&item.content, &item.tool_calls, &item.system_prompt, &item.tools];
+                texts.iter().map(|text| text.as_bytes().len()).sum()
+            }
             _ => 0,
         }
 }

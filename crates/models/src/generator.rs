@@ -262,7 +262,8 @@ impl Generator<'_> {
             };
             let _ = writeln!(text, "user {id} assignee=ann{task}{mapping}{listeners}{each}");
         } else {
-            let _ = writeln!(text, "job {id} type=t{mapping}{listeners}{each}");
+            let agent = ["", "", " agent=aiAgentTask", " agent=external"][self.random.below(4) as usize];
+            let _ = writeln!(text, "job {id} type=t{mapping}{listeners}{each}{agent}");
         }
         self.with_boundaries(text, id)
     }

@@ -260,7 +260,7 @@ impl Writer {
                 let priority = e.get("priority").map_or(String::new(), |priority| {
                     format!(r#"<zeebe:jobPriorityDefinition priority="{}"/>"#, escape(priority))
                 });
-                let headers = headers(e) + &links + &priority;
+                let headers = headers(e) + &links + &priority + &agent(e);
                 let definition = format!(
                     r#"<zeebe:taskDefinition type="{task_type}" retries="{}"/>{headers}"#,
                     escape(retries)
@@ -503,6 +503,11 @@ fn extensions(e: &Element, more: &str) -> String {
         if mappings.is_empty() { mappings } else { format!("<zeebe:ioMapping>{mappings}</zeebe:ioMapping>") };
     let all = format!("{more}{mappings}{}", listeners(e, "listen", "execution"));
     if all.is_empty() { all } else { format!("<bpmn:extensionElements>{all}</bpmn:extensionElements>") }
+}
+
+/// Whether it is an agent, and of what type.
+fn agent(e: &Element) -> String {
+    e.get("agent").map_or(String::new(), |agent| format!(r#"<zeebe:agentDefinition agentType="{agent}"/>"#))
 }
 
 fn headers(e: &Element) -> String {

@@ -39,6 +39,9 @@ pub const BUSINESS_ID_VERSION: u16 = 5;
 /// The version that is active where no command has activated one: that of the releases which did not note it.
 pub const FIRST_ACTIVE_VERSION: u16 = 2;
 
+/// The first version of the engine that knows agents.
+pub const AGENT_VERSION: u16 = 5;
+
 /// Commands that are applied together, with everything they need from the world.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Batch {

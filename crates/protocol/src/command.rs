@@ -10,8 +10,9 @@ use minicbor::{Decode, Encode};
 use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
-    CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand, JobResult, Key,
-    MigrateInstance, ModifyInstance, Name, ParkRecord, Settings, UserTaskCommand,
+    CreateAgentInstance, CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand,
+    JobResult, Key, MigrateInstance, ModifyInstance, Name, ParkRecord, Settings, UpdateAgentInstance,
+    UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -65,6 +66,12 @@ pub enum Command {
         #[n(1)]
         claim: BusinessIdClaim,
     },
+    /// Begins to keep what an agent does for an element instance. Since version 5 of the engine.
+    #[n(190)]
+    CreateAgentInstance(#[n(0)] Box<CreateAgentInstance>),
+    /// Tells what an agent does now. Since version 5 of the engine.
+    #[n(191)]
+    UpdateAgentInstance(#[n(0)] Box<UpdateAgentInstance>),
     #[n(4)]
     CompleteJob(#[n(0)] CompleteJob),
     #[n(5)]

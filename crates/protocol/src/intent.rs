@@ -77,6 +77,7 @@ named! {
         VariableDocument = 122 "VARIABLE_DOCUMENT", Clock = 230 "CLOCK",
         User = 240 "USER", Group = 241 "GROUP", Role = 242 "ROLE", Tenant = 243 "TENANT",
         MappingRule = 244 "MAPPING_RULE", Authorization = 245 "AUTHORIZATION",
+        AgentDefinition = 190 "AGENT_DEFINITION", AgentInstance = 191 "AGENT_INSTANCE", AgentHistory = 192 "AGENT_HISTORY",
     }
 }
 
@@ -104,6 +105,7 @@ named! {
         Corrected = 127 "CORRECTED", AssignmentDenied = 128 "ASSIGNMENT_DENIED", UpdateDenied = 129 "UPDATE_DENIED",
         CompletionDenied = 130 "COMPLETION_DENIED", Pinned = 230 "PINNED", Resetted = 231 "RESETTED",
         PriorityUpdated = 184 "PRIORITY_UPDATED", BusinessIdAssigned = 185 "BUSINESS_ID_ASSIGNED",
+        Committed = 190 "COMMITTED", Discarded = 191 "DISCARDED",
         EntityAdded = 240 "ENTITY_ADDED", EntityRemoved = 241 "ENTITY_REMOVED",
     }
 }

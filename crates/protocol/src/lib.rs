@@ -4,6 +4,7 @@
 //! releases: fields are tagged by number, new ones are optional. Nothing here decides anything; that is `engine`.
 
 mod actor;
+mod agent;
 mod batch;
 mod batch_operation;
 mod batch_query;
@@ -32,8 +33,12 @@ pub mod testing;
 mod user_task;
 
 pub use actor::{Actor, ActorType};
+pub use agent::{
+    AgentConfiguration, AgentHistoryItem, AgentItemMetrics, AgentJob, AgentLimits, AgentMetrics, AgentRole,
+    AgentStatus, CreateAgentInstance, CreatedHistoryItem, UpdateAgentInstance,
+};
 pub use batch::{
-    BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
+    AGENT_VERSION, BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
     FIRST_ACTIVE_VERSION, HISTORY_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION,
     PARKING_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
 };
@@ -74,7 +79,8 @@ pub use query::{
     VariableView, error_hash,
 };
 pub use record::{
-    ActivateInstructionRecord, AdHocSubProcessInstructionRecord, AuthorizationRecord, BatchMigrationPlan,
+    ActivateInstructionRecord, AdHocSubProcessInstructionRecord, AgentDefinitionRecord,
+    AgentDefinitionValues, AgentHistoryRecord, AgentInstanceRecord, AuthorizationRecord, BatchMigrationPlan,
     BatchModificationPlan, BatchMoveInstruction, BatchOperationChunkRecord, BatchOperationCreationRecord,
     BatchOperationExecutionRecord, BatchOperationInitializationRecord, BatchOperationItem,
     BatchOperationLifecycleRecord, BatchOperationPartitionRecord, ClockRecord, ClusterVariableRecord,

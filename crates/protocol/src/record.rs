@@ -147,6 +147,8 @@ values! {
     VariableDocument(VariableDocumentRecord) = 122, Clock(ClockRecord) = 230,
     User(UserRecord) = 240, Group(GroupRecord) = 241, Role(RoleRecord) = 242, Tenant(TenantRecord) = 243,
     MappingRule(MappingRuleRecord) = 244, Authorization(AuthorizationRecord) = 245,
+    AgentDefinition(AgentDefinitionRecord) = 190, AgentInstance(AgentInstanceRecord) = 191,
+    AgentHistory(AgentHistoryRecord) = 192,
 }
 
 macro_rules! records {
@@ -160,6 +162,7 @@ macro_rules! records {
     };
 }
 
+mod agent;
 mod definition;
 mod exported;
 mod identity;
@@ -172,6 +175,7 @@ pub use instance::{ProcessInstanceRecord, RecordedInstance, VariableRecord};
 pub use job::JobRecord;
 pub use word::Word;
 
+pub use agent::{AgentDefinitionRecord, AgentDefinitionValues, AgentHistoryRecord, AgentInstanceRecord};
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
     EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, MatchedRuleRecord, ResourceRecord,
@@ -194,6 +198,8 @@ records! {
         0 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
         1 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 2 process_definition_key: Key,
         3 #[serde(rename = "dueDate")] due_date_ms: i64, 4 target_element_id: Name, 5 repetitions: i64, 6 tenant_id: Name,
+        7 element_type: Option<Word>, 8 #[serde(serialize_with = "key_or_none")] root_process_instance_key: Option<Key>,
+        9 bpmn_process_id: Option<Name>,
     }
     MessageRecord {
         0 name: Name, 1 correlation_key: Name, 2 message_id: Name, 3 #[serde(rename = "timeToLive")] time_to_live_ms: i64,
@@ -263,6 +269,8 @@ records! {
     SignalSubscriptionRecord {
         0 process_definition_key: Key, 1 bpmn_process_id: Name, 2 signal_name: Name, 3 catch_event_id: Name,
         4 #[serde(serialize_with = "key_or_none")] catch_event_instance_key: Option<Key>, 5 tenant_id: Name,
+        6 element_type: Option<Word>, 7 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>,
+        8 #[serde(serialize_with = "key_or_none")] root_process_instance_key: Option<Key>,
     }
     /// An escalation, and who caught it, if anybody.
     EscalationRecord {
@@ -275,6 +283,7 @@ records! {
         2 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 3 process_definition_key: Key,
         4 bpmn_process_id: Name, 5 catch_event_id: Name, 6 interrupting: bool, 7 condition: Name,
         8 variable_names: Vec<Name>, 9 variable_events: Vec<Name>, 10 tenant_id: Name,
+        11 element_type: Option<Word>, 12 #[serde(serialize_with = "key_or_none")] root_process_instance_key: Option<Key>,
     }
     /// Conditional start events that were evaluated, and what they started.
     ConditionalEvaluationRecord {

@@ -8,8 +8,8 @@ use crate::{JobKind, JobListenerEventType};
 use std::sync::Arc;
 
 use crate::{
-    BatchOperationCreated, DecisionEvaluationRecord, Document, GlobalListener, Key, Name, UserTaskProperties,
-    UserView,
+    BatchOperationCreated, CreatedHistoryItem, DecisionEvaluationRecord, Document, GlobalListener, Key, Name,
+    UserTaskProperties, UserView,
 };
 
 /// The answer to an accepted command.
@@ -100,6 +100,15 @@ pub enum Response {
         /// Definition and key of each new instance.
         #[n(2)]
         instances: Vec<(Key, Key)>,
+    },
+    /// An agent instance was created or changed.
+    #[n(16)]
+    AgentInstance {
+        #[n(0)]
+        agent_instance_key: Key,
+        /// What came of the items of its history, in their order.
+        #[n(1)]
+        history: Vec<CreatedHistoryItem>,
     },
     #[n(15)]
     VariablesSet {

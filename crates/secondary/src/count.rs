@@ -9,10 +9,10 @@ use crate::change::{Batch, RowId};
 use crate::recent::Recent;
 
 /// The partition number of the cleaner; real ones begin at 1.
-const REMOVED: PartitionId = 0;
+pub(crate) const REMOVED: PartitionId = 0;
 
 /// The columns of a row that its count needs.
-const COUNTED: [ColumnId; 5] =
+pub(crate) const COUNTED: [ColumnId; 5] =
     [element::DEFINITION_KEY, element::ELEMENT_ID, element::PROCESS_ID, element::TENANT, element::STATE];
 
 /// The columns that must be known of rows of an entity when they are removed; the identity of those that are not
@@ -74,22 +74,4 @@ pub(crate) fn removed(rows: Vec<Row>) -> Batch {
         add(&mut counted, REMOVED, place, (&state, -1), &mut batch);
     }
     batch
-}
-
-/// Statements that count the rows of older releases, once the table of an entity is made.
-pub(crate) fn of_what_is_there(entity: &Entity) -> Option<String> {
-    if entity.id != EntityId::ElementCount {
-        return None;
-    }
-    let name = |column: ColumnId| element::ENTITY.columns[column as usize].name;
-    let [definition, id, process, tenant, state] = COUNTED.map(name);
-    Some(format!(
-        "INSERT INTO \"{}\" SELECT '{REMOVED}-'||\"{definition}\"||'-'||\"{id}\", \"{definition}\", \"{id}\", \
-         MIN(\"{process}\"), MIN(\"{tenant}\"), SUM(CASE \"{state}\" WHEN 'COMPLETED' THEN 1 ELSE 0 END), \
-         SUM(CASE \"{state}\" WHEN 'TERMINATED' THEN 1 ELSE 0 END) FROM \"{}\" \
-         WHERE \"{state}\" IN ('COMPLETED','TERMINATED') AND \"{id}\" IS NOT NULL AND \"{definition}\" IS NOT NULL \
-         GROUP BY \"{definition}\", \"{id}\"",
-        count::ENTITY.name,
-        element::ENTITY.name
-    ))
 }

@@ -8,6 +8,7 @@
 mod change;
 mod count;
 mod exporter;
+mod former;
 mod history;
 mod instance_rows;
 #[cfg(feature = "opensearch")]

@@ -206,6 +206,10 @@ impl Operation {
         let more = match &*self.id {
             "updateJob" => json!({"changeset": {"retries": 1}}),
             "assignUserTask" => json!({"assignee": "somebody"}),
+            "createAgentInstance" => {
+                json!({"definition": {"model": "m", "provider": "p", "systemPrompt": "s"}})
+            }
+            "createAgentInstanceHistoryItem" => json!({"content": []}),
             "createGlobalTaskListener" | "updateGlobalTaskListener" => {
                 json!({"type": "t", "eventTypes": ["all"]})
             }

@@ -136,6 +136,8 @@ fn table() -> Vec<Row> {
                 "getProcessDefinitionXML",
                 "getStartProcessForm",
                 "searchProcessDefinitions",
+                "getAgentDefinition",
+                "searchAgentDefinitions",
             ],
         ),
         row(
@@ -148,6 +150,10 @@ fn table() -> Vec<Row> {
                 "getProcessInstanceSequenceFlows",
                 "getProcessInstanceStatistics",
                 "getProcessInstanceStatisticsByError",
+                "getProcessInstanceWaitStateStatistics",
+                "searchElementInstanceWaitStates",
+                "getAgentInstance",
+                "searchAgentInstances",
                 "getProcessDefinitionStatistics",
                 "getProcessDefinitionInstanceStatistics",
                 "getProcessDefinitionInstanceVersionStatistics",
@@ -261,6 +267,9 @@ fn table() -> Vec<Row> {
                 "resolveIncident",
                 "activateAdHocSubProcessActivities",
                 "failJob",
+                "createAgentInstance elementInstanceKey=agentElementInstanceKey",
+                "updateAgentInstance elementInstanceKey=agentElementInstanceKey",
+                "createAgentInstanceHistoryItem elementInstanceKey=agentElementInstanceKey",
             ],
         ),
         row(R::ProcessDefinition, P::ModifyProcessInstance, &["modifyProcessInstance"]),
@@ -471,8 +480,13 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
         | "createGlobalClusterVariable"
         | "createTenantClusterVariable"
         | "updateMappingRule"
+        | "createAgentInstance elementInstanceKey=agentElementInstanceKey"
         | "failJob" => answer.status == 409,
-        "createAuthorization" | "updateAuthorization" | "getRestoreStatus" => answer.status == 404,
+        // Nobody works on the job.
+        "createAgentInstanceHistoryItem elementInstanceKey=agentElementInstanceKey"
+        | "createAuthorization"
+        | "updateAuthorization"
+        | "getRestoreStatus" => answer.status == 404,
         _ => (200..300).contains(&answer.status) && is_empty(answer) != Some(true),
     }
 }

@@ -19,7 +19,7 @@ const ORDER: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524
     <sequenceFlow id="f0" sourceRef="start" targetRef="fork"/>
     <parallelGateway id="fork"/>
     <sequenceFlow id="f1" sourceRef="fork" targetRef="work"/>
-    <serviceTask id="work"><extensionElements><zeebe:taskDefinition type="work"/></extensionElements></serviceTask>
+    <serviceTask id="work"><extensionElements><zeebe:taskDefinition type="work"/><zeebe:agentDefinition agentType="external"/></extensionElements></serviceTask>
     <sequenceFlow id="f2" sourceRef="fork" targetRef="review"/>
     <userTask id="review"><extensionElements><zeebe:userTask/><zeebe:formDefinition formId="form"/><zeebe:assignmentDefinition assignee="root"/></extensionElements></userTask>
     <sequenceFlow id="f3" sourceRef="fork" targetRef="wait"/>
@@ -125,6 +125,10 @@ impl Maker<'_> {
         let of_instance = || json!({ "processInstanceKey": instance });
         let job = self.found("jobs", json!({"processInstanceKey": instance, "elementId": "work"})).await;
         let task = self.found("user-tasks", of_instance()).await;
+        let definition = json!({"model": SECRET, "provider": SECRET, "systemPrompt": SECRET});
+        let agent = json!({"elementInstanceKey": job["elementInstanceKey"], "definition": definition});
+        self.post("/agent-instances", agent).await;
+        let agent = self.found("agent-instances", of_instance()).await;
         let incident = self.found("incidents", of_instance()).await;
         let ad_hoc = json!({"processInstanceKey": instance, "elementId": "choose"});
         let ad_hoc = self.found("element-instances", ad_hoc).await;
@@ -137,6 +141,9 @@ impl Maker<'_> {
         let document = file.file("file", "a.txt", SECRET).send().await.expect(201).json();
         Values::from([
             ("adHocSubProcessInstanceKey", key(&ad_hoc, "elementInstanceKey")),
+            ("agentDefinitionKey", key(&agent, "agentDefinitionKey")),
+            ("agentElementInstanceKey", key(&job, "elementInstanceKey")),
+            ("agentInstanceKey", key(&agent, "agentInstanceKey")),
             ("auditLogKey", key(&log, "auditLogKey")),
             ("backupId", "1".to_owned()),
             ("otherBackupId", "2".to_owned()),

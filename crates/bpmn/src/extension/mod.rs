@@ -1,5 +1,6 @@
 //! The `zeebe:` extension elements: one file per group that several kinds share.
 
+mod agent;
 mod binding;
 mod headers;
 mod job;
@@ -8,6 +9,7 @@ mod mapping;
 mod publish;
 mod user_task;
 
+pub(crate) use agent::agent;
 pub(crate) use binding::{binding, form_reference};
 pub(crate) use headers::{headers, headers_json, push_json_string};
 pub(crate) use job::{job, job_priority, job_without_type};

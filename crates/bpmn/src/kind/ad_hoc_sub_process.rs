@@ -143,6 +143,7 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
             outputs: Vec::new(),
             listeners: crate::graph::Listeners::default(),
             job_priority: None,
+            agent: None,
         };
         let (apart, inside): (Vec<_>, Vec<_>) =
             children.into_iter().partition(|&child| is_apart(process.element(child)));

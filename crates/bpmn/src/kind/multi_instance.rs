@@ -184,6 +184,7 @@ fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
         outputs: std::mem::take(&mut body.outputs),
         listeners: std::mem::replace(&mut body.listeners, of_body),
         job_priority: std::mem::take(&mut body.job_priority),
+        agent: body.agent.take(),
     };
     for &child in &inner.children {
         process.elements[child as usize].scope = inner_index;

@@ -10,7 +10,7 @@ use super::receive_task::starts_process;
 use super::{Check, Kind, ad_hoc_sub_process, compensation, duplicate, find, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::Context;
-use crate::extension::{Extensions, execution_listeners, job_priority, mappings};
+use crate::extension::{Extensions, agent, execution_listeners, job_priority, mappings};
 use crate::graph::{
     Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, PROCESS, Process,
     StartEvent, Trigger,
@@ -143,7 +143,8 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         (Listeners::default(), true)
     };
     let (job_priority, priority_whole) = if supported { job_priority(cx) } else { (None, true) };
-    let whole = read.is_some() && listeners_whole && priority_whole;
+    let (agent, agent_whole) = if supported { agent(cx, element_type) } else { (None, true) };
+    let whole = read.is_some() && listeners_whole && priority_whole && agent_whole;
     let (kind, event_type) = read.unwrap_or((ElementKind::PassThrough, EventType::Unspecified));
     let element = Element {
         id,
@@ -162,6 +163,7 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         outputs,
         listeners,
         job_priority: job_priority.map(Box::new),
+        agent,
     };
     (element, whole)
 }

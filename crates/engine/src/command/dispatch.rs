@@ -108,6 +108,9 @@ impl CommandContext<'_> {
                 }
                 Ok(())
             }
+            Step::SettleHistory { .. } | Step::EndAgents { .. } | Step::TellMigratedAgents { .. } => {
+                self.run_agent_step(step)
+            }
             Step::ForgetBatches => self.forget_batches(),
             Step::ForgetIdentity(forgotten) => self.forget_identity(forgotten),
             Step::AnnounceJobs { scope_key, after } => self.announce_jobs(scope_key, after),
@@ -191,6 +194,9 @@ impl CommandContext<'_> {
             | Step::WorkOnBatch { .. }
             | Step::ForgetBatches
             | Step::ForgetIdentity(_)
+            | Step::SettleHistory { .. }
+            | Step::EndAgents { .. }
+            | Step::TellMigratedAgents { .. }
             | Step::StartFromBuffer { .. }
             | Step::StartByBusinessId { .. }
             | Step::BroadcastSignal { .. }

@@ -39,6 +39,9 @@ impl CommandContext<'_> {
             | Command::SetVariables(_)
             | Command::MigrateInstance(_)
             | Command::ModifyInstance(_)) => return self.perform_process_command(command),
+            command @ (Command::CreateAgentInstance(_) | Command::UpdateAgentInstance(_)) => {
+                self.perform_agent_command(command)?
+            }
             command @ (Command::PublishMessage(_)
             | Command::CorrelateMessage(_)
             | Command::BroadcastSignal(_)

@@ -75,6 +75,11 @@ impl CommandContext<'_> {
             Command::UpdateJob(update) => of_job(self, update.job_key)?,
             Command::SetVariables(set) => of_element(self, set.element_instance_key)?,
             Command::ActivateAdHoc(activate) => of_element(self, activate.element_instance_key)?,
+            Command::CreateAgentInstance(create) => of_element(self, create.element_instance_key)?,
+            Command::UpdateAgentInstance(update) => {
+                let agent = self.tables.agent_instances.get(&update.agent_instance_key)?;
+                agent.map(|agent| agent.process_instance_key)
+            }
             Command::UserTask(task) => {
                 self.tables.user_tasks.get(&task.user_task_key)?.map(|task| task.process_instance_key)
             }

@@ -98,6 +98,7 @@ fn bpmn(limits: &bpmn::Limits) -> BpmnSettings {
         max_problems,
         // The version of the engine says it.
         has_job_priorities: _,
+        has_agents: _,
     } = *limits;
     BpmnSettings {
         max_bytes: max_bytes as u64,

@@ -315,6 +315,32 @@ pub enum Step {
         #[n(1)]
         after: Key,
     },
+    /// Has items of histories hold or not, whose job has ended, a slice at a time.
+    #[n(190)]
+    SettleHistory {
+        #[n(0)]
+        job_key: Key,
+        /// The lease of the activation that ended it, if it had one.
+        #[n(1)]
+        lease: Option<protocol::Name>,
+        #[n(2)]
+        is_completed: bool,
+    },
+    /// Ends the agents of a process instance that has ended, a slice at a time.
+    #[n(191)]
+    EndAgents {
+        #[n(0)]
+        process_instance_key: Key,
+    },
+    /// Tells of the agents of a process instance that was migrated, a slice at a time.
+    #[n(192)]
+    TellMigratedAgents {
+        #[n(0)]
+        process_instance_key: Key,
+        /// The last agent that was told of.
+        #[n(1)]
+        after: Key,
+    },
     /// Does the next part of a batch operation.
     #[n(200)]
     WorkOnBatch {
@@ -431,6 +457,9 @@ impl Step {
             | Self::WorkOnBatch { .. }
             | Self::ForgetBatches
             | Self::ForgetIdentity(_)
+            | Self::SettleHistory { .. }
+            | Self::EndAgents { .. }
+            | Self::TellMigratedAgents { .. }
             | Self::StartFromBuffer { .. }
             | Self::StartByBusinessId { .. }
             | Self::BroadcastSignal { .. }

@@ -148,6 +148,7 @@ impl CommandContext<'_> {
         self.tables.definitions.insert(key, definition);
         let model = Arc::new(model);
         self.definitions.keep(key, Arc::clone(&model), bytes);
+        self.add_agents(key, &model)?;
         if let Some(previous) = previous {
             self.disarm_start_events(previous)?;
         }

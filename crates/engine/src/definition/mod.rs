@@ -1,5 +1,6 @@
 //! Definitions: processes, decisions, forms and other files. The compiled models, and how a reference finds one.
 
+mod agents;
 mod cache;
 mod cluster_variable;
 pub(crate) mod cluster_variables;
@@ -156,6 +157,7 @@ fn no_limits() -> bpmn::Limits {
         max_flow_elements: usize::MAX,
         max_id_chars: usize::MAX,
         max_name_chars: usize::MAX,
+        has_agents: false,
         ..bpmn::Limits::default()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bpmn::Process;
 use dmn::Problems;
-use protocol::{Deploy, LENIENT_VERSION, Name, PRIORITY_VERSION, Rejection, Resource};
+use protocol::{AGENT_VERSION, Deploy, LENIENT_VERSION, Name, PRIORITY_VERSION, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
@@ -133,13 +133,17 @@ fn extension(resource: &Resource) -> &str {
 
 /// Reads a file of any kind but DMN.
 fn read_file(resource: &Resource, options: &Options, version: u16) -> Result<Content, String> {
-    let has_job_priorities = version >= PRIORITY_VERSION;
+    let limits = bpmn::Limits {
+        has_job_priorities: version >= PRIORITY_VERSION,
+        has_agents: version >= AGENT_VERSION,
+        ..options.bpmn.clone()
+    };
     let content = &resource.content;
     match extension(resource) {
         "xml" if version >= LENIENT_VERSION && !bpmn::is_model(content) => generic(resource, options),
-        "bpmn" | "xml" => bpmn::parse(content, &bpmn::Limits { has_job_priorities, ..options.bpmn.clone() })
-            .map(Content::Processes)
-            .map_err(|problems| problems.to_string()),
+        "bpmn" | "xml" => {
+            bpmn::parse(content, &limits).map(Content::Processes).map_err(|problems| problems.to_string())
+        }
         "form" => read_head(content, "form", options).map(Content::Form),
         "rpa" => read_head(content, "script", options).map(Content::Other),
         _ => generic(resource, options),

@@ -138,6 +138,9 @@ pub struct ElementInstance {
     /// Whether it has had large variables, which count for its instance.
     #[cbor(n(23), default)]
     pub has_large_variables: bool,
+    /// The agent that works for it.
+    #[n(24)]
+    pub agent_instance_key: Option<Key>,
 }
 minicbor_value!(
     ElementInstance,
@@ -176,6 +179,7 @@ impl ElementInstance {
             cancelling: Cancelling::No,
             lists_children: false,
             has_large_variables: false,
+            agent_instance_key: None,
             keeps_variables: false,
         }
     }

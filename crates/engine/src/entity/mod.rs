@@ -2,6 +2,7 @@
 
 #![expect(missing_docs, reason = "fields are named by what they hold")]
 
+mod agent;
 mod awaited;
 mod definition;
 mod element;
@@ -18,6 +19,7 @@ use protocol::{
 };
 use state::minicbor_value;
 
+pub use agent::{AgentInstance, KnownHistoryItem, LeasedHistoryItem, PendingHistoryItem};
 pub use awaited::{
     ConditionSubscription, Message, SignalSubscription, StartSubscription, Subscription, Timer, TimerTurn,
     TimerTurns,
@@ -251,6 +253,9 @@ pub struct Job {
     /// Token of its activation, if the worker asked for one.
     #[n(16)]
     pub lease: Option<Name>,
+    /// Set once its worker has told something of an agent.
+    #[n(17)]
+    pub tells_history: Option<bool>,
 }
 minicbor_value!(Job);
 

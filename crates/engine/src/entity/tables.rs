@@ -9,10 +9,11 @@ use state::StateError;
 use crate::batch::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::core::step::Step;
 use crate::entity::{
-    Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
-    Definition, ElementInstance, Incident, Instance, Job, KeyedCommand, KeyedRequest, Loop, LoopOutput,
-    Message, Meta, ParkedRecord, SignalSubscription, StartSubscription, StoredFile, StoredListener,
-    StoredSettings, Subscription, Timer, TimerTurns, VariableKey,
+    AgentInstance, Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision,
+    DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job, KeyedCommand, KeyedRequest,
+    KnownHistoryItem, Loop, LoopOutput, Message, Meta, ParkedRecord, PendingHistoryItem, SignalSubscription,
+    StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer, TimerTurns,
+    VariableKey,
 };
 use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
 use crate::identity::{Owned, Pair};
@@ -56,6 +57,15 @@ state::tables! {
         pub timer_due: Table<(DueMs, Key), ()> = 17,
         /// Queue of due timers: round, due date, timer.
         pub timer_queue: Table<(u64, DueMs, Key), ()> = 234,
+        /// Definitions of agents: definition of the process, element.
+        pub agent_definitions: Table<(Key, u32), Key> = 243,
+        pub agent_instances: Table<Key, AgentInstance> = 244,
+        /// Agents by process instance.
+        pub agents_by_instance: Table<(Key, Key), ()> = 245,
+        /// Items of histories whose jobs have not ended: job, item.
+        pub pending_history: Table<(Key, Key), PendingHistoryItem> = 246,
+        /// Items of histories by agent and ID.
+        pub known_history: Table<(Key, Text), KnownHistoryItem> = 247,
         /// Owners of queued timers.
         pub timer_turns: Table<Key, TimerTurns> = 235,
         /// Timers by element instance, or by definition for start events.
@@ -188,6 +198,7 @@ pub const LASTING: &[&str] = &[
     "meta",
     "settings",
     "definitions",
+    "agent_definitions",
     "definition_by_id",
     "definition_by_tag",
     "definition_by_deployment",

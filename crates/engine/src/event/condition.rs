@@ -17,6 +17,7 @@ use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{ConditionSubscription, Definition, ErrorType, Phase, StartSubscription};
 use crate::event::awaited::{Awaited, Rows};
+use crate::event::record::awaited_type;
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;
@@ -226,7 +227,7 @@ impl CommandContext<'_> {
             let process = work.definitions.find_process(work.tables, row.definition_key)?;
             let host = Some(row.element_instance_key);
             let instance = Some(row.process_instance_key);
-            Ok(record(
+            let record = record(
                 process.as_deref(),
                 row.definition_key,
                 &row.process_id,
@@ -234,7 +235,9 @@ impl CommandContext<'_> {
                 row.element,
                 host,
                 instance,
-            ))
+            );
+            let (root_process_instance_key, _) = work.place_of(instance, row.definition_key, row.element)?;
+            Ok(ConditionalSubscriptionRecord { root_process_instance_key, ..record })
         })
     }
 
@@ -322,5 +325,7 @@ fn record(
             .unwrap_or_default(),
         variable_events: events,
         tenant_id: tenant_id.clone(),
+        element_type: process.map(|process| awaited_type(process, element)),
+        root_process_instance_key: None,
     }
 }

@@ -1,14 +1,25 @@
 //! Records of timers, messages, subscriptions and compensation.
 
-use bpmn::graph::ElementIndex;
+use bpmn::Process;
+use bpmn::graph::{ElementIndex, ElementType};
 use protocol::{
     CompensationSubscriptionRecord, Document, Intent, Key, MessageRecord, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, Name, TimerRecord,
+    MessageSubscriptionRecord, Name, TimerRecord, Word,
 };
 use state::StateError;
 
 use crate::core::context::CommandContext;
 use crate::entity::{Compensation, Message, StartSubscription, Subscription, Timer};
+
+/// The type of the element that waits for a catch event, as far as it has no other element of its own.
+pub(super) fn awaited_type(process: &Process, event: ElementIndex) -> Word {
+    let element_type = if process.is_behind_event_gateway(event) {
+        ElementType::EventBasedGateway
+    } else {
+        process.element(event).element_type
+    };
+    Word::new(element_type.as_str())
+}
 
 impl CommandContext<'_> {
     /// The ID of an element, empty if its definition is gone.
@@ -21,9 +32,31 @@ impl CommandContext<'_> {
         Ok(process.map(|process| Name::from(&process.element(element).id)).unwrap_or_default())
     }
 
+    /// The root of a process instance, and the type of the catch event that it waits at: that of the gateway if an
+    /// event-based gateway waits in its place.
+    pub(super) fn place_of(
+        &mut self,
+        process_instance_key: Option<Key>,
+        definition_key: Key,
+        element: ElementIndex,
+    ) -> Result<(Option<Key>, Option<Word>), StateError> {
+        let root = match process_instance_key {
+            Some(key) => self.tables.instances.get(&key)?.map(|instance| instance.root_key),
+            None => None,
+        };
+        let process = self.definitions.find_process(self.tables, definition_key)?;
+        Ok((root, process.map(|process| awaited_type(&process, element))))
+    }
+
     pub(super) fn record_timer(&mut self, key: Key, intent: Intent, timer: &Timer) -> Result<(), StateError> {
         self.try_emit(key, intent, |work| {
+            let (root_process_instance_key, element_type) =
+                work.place_of(timer.process_instance_key, timer.definition_key, timer.element)?;
+            let definition = work.tables.definitions.get(&timer.definition_key)?;
             Ok(TimerRecord {
+                element_type,
+                root_process_instance_key,
+                bpmn_process_id: definition.map(|definition| definition.process_id.clone()),
                 element_instance_key: timer.element_instance_key,
                 process_instance_key: timer.process_instance_key,
                 process_definition_key: timer.definition_key,
@@ -70,10 +103,22 @@ impl CommandContext<'_> {
             element_id,
             process_definition_key: subscription.definition_key,
             business_id: subscription.business_id.clone(),
+            element_type: None,
+            root_process_instance_key: None,
         };
         self.emit(key, intent, |_| record(None));
         self.try_emit(key, intent, |work| {
-            Ok(record(Some(work.element_id(subscription.definition_key, subscription.element)?)))
+            let element_id = work.element_id(subscription.definition_key, subscription.element)?;
+            let (root_process_instance_key, element_type) = work.place_of(
+                Some(subscription.process_instance_key),
+                subscription.definition_key,
+                subscription.element,
+            )?;
+            Ok(MessageSubscriptionRecord {
+                element_type,
+                root_process_instance_key,
+                ..record(Some(element_id))
+            })
         })
     }
 

@@ -16,6 +16,7 @@ use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{Definition, Instance, SignalSubscription, StartSubscription};
 use crate::event::awaited::{Awaited, Rows};
+use crate::event::record::awaited_type;
 
 impl Awaited for SignalSubscription {
     fn tables(tables: &Tables) -> Rows<'_, Self> {
@@ -171,7 +172,12 @@ impl CommandContext<'_> {
         row: &SignalSubscription,
     ) -> Result<(), StateError> {
         self.try_emit(key, intent, |work| {
+            let (root_process_instance_key, element_type) =
+                work.place_of(Some(row.process_instance_key), row.definition_key, row.element)?;
             Ok(SignalSubscriptionRecord {
+                element_type,
+                process_instance_key: Some(row.process_instance_key),
+                root_process_instance_key,
                 process_definition_key: row.definition_key,
                 bpmn_process_id: row.process_id.clone(),
                 signal_name: row.signal_name.clone(),
@@ -232,6 +238,9 @@ impl CommandContext<'_> {
         name: &Name,
     ) {
         self.emit(key, intent, |_| SignalSubscriptionRecord {
+            element_type: Some(awaited_type(model, element)),
+            process_instance_key: None,
+            root_process_instance_key: None,
             process_definition_key,
             bpmn_process_id: definition.process_id.clone(),
             signal_name: name.clone(),

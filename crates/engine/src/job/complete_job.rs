@@ -54,6 +54,7 @@ impl CommandContext<'_> {
     /// Removes a completed job.
     fn end_completed_job(&mut self, key: Key, job: &Job, complete: &CompleteJob) -> Result<(), Failure> {
         self.remove_job(key, job);
+        self.settle_history(key, job, true);
         self.counters.count_job(JobAction::Completed);
         self.effects.ended_jobs.push((key, JobEnd::Answered));
         let lived_ms = self.now_ms() - job.created_ms;

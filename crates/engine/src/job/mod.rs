@@ -19,6 +19,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
+use crate::core::step::Step;
 use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Job, JobState, JobTerms};
 pub(crate) use queue::is_queued;
@@ -117,6 +118,7 @@ impl CommandContext<'_> {
             retry_backoff_ms: 0,
             ranked: None,
             lease: None,
+            tells_history: None,
         };
         job.set_priority(priority);
         self.counters.count_job(JobAction::Created);
@@ -152,6 +154,14 @@ impl CommandContext<'_> {
         self.tables.jobs.delete(&key);
     }
 
+    /// Has what its worker told of an agent hold if the job has completed, and else not.
+    pub(super) fn settle_history(&mut self, job_key: Key, job: &Job, is_completed: bool) {
+        if job.tells_history == Some(true) {
+            let lease = job.lease.clone();
+            self.steps.push_back(Step::SettleHistory { job_key, lease, is_completed });
+        }
+    }
+
     /// Cancels the job of an element instance that is terminated.
     pub fn cancel_job(&mut self, key: Key) -> Result<(), Failure> {
         self.cancel_job_for(key, &JobNews::default())
@@ -165,6 +175,7 @@ impl CommandContext<'_> {
     fn cancel_job_for(&mut self, key: Key, news: &JobNews) -> Result<(), Failure> {
         if let Some(job) = self.tables.jobs.get(&key)? {
             self.remove_job(key, &job);
+            self.settle_history(key, &job, false);
             self.counters.count_job(JobAction::Canceled);
             self.effects.ended_jobs.push((key, JobEnd::Canceled));
             self.record_job_news(key, Intent::Canceled, &job, news)?;

@@ -20,6 +20,8 @@ pub(super) struct JobNews<'a> {
     pub changed: &'a [&'static str],
     /// Whether people do its work now.
     pub is_handed_over: bool,
+    /// Whether nobody catches its error.
+    pub is_uncaught: bool,
 }
 
 impl Default for JobNews<'_> {
@@ -31,6 +33,7 @@ impl Default for JobNews<'_> {
             result: None,
             changed: &[],
             is_handed_over: false,
+            is_uncaught: false,
         }
     }
 }
@@ -58,13 +61,16 @@ impl CommandContext<'_> {
     ) -> Result<(), StateError> {
         self.meter.note_record(news.variables.map_or(0, |variables| variables.json_len() as u64));
         self.try_emit(key, intent, |work| {
-            let (instance, element_id, custom_headers) = match work.instance(job.process_instance_key)? {
+            let (instance, element_id, custom_headers, element_type) = match work
+                .instance(job.process_instance_key)?
+            {
                 Some((instance, process)) => {
                     let element = process.element(job.element);
                     let recorded = work.recorded.of(job.process_instance_key, &instance);
-                    (recorded, Name::from(&element.id), Name::from(headers(element, job)))
+                    let element_type = Some(Word::new(element.element_type.as_str()));
+                    (recorded, Name::from(&element.id), Name::from(headers(element, job)), element_type)
                 }
-                None => (unknown_instance(job.process_instance_key), Name::default(), Name::from("{}")),
+                None => (unknown_instance(job.process_instance_key), Name::default(), Name::from("{}"), None),
             };
             Ok(JobRecord {
                 instance,
@@ -88,6 +94,8 @@ impl CommandContext<'_> {
                 result: news.result.cloned().map(Box::new),
                 is_job_to_user_task_migration: news.is_handed_over,
                 priority: job.priority(),
+                element_type,
+                is_uncaught: news.is_uncaught,
             })
         })
     }

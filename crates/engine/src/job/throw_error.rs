@@ -4,6 +4,7 @@ use protocol::{Intent, JobKind, Rejection, Response, ThrowError};
 
 use super::complete_job::wrong_state;
 use super::lease::check_lease;
+use super::record::JobNews;
 use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
@@ -32,10 +33,17 @@ impl CommandContext<'_> {
         job.error_message = self.options.cut_message(&throw.error_message);
         self.counters.count_job(JobAction::ErrorThrown);
         self.effects.ended_jobs.push((key, JobEnd::Answered));
-        self.record_job(key, Intent::ErrorThrown, &job, &throw.variables, &throw.error_code, -1)?;
+        let news = JobNews {
+            variables: Some(&throw.variables),
+            error_code: &throw.error_code,
+            is_uncaught: self.find_error_catch(job.element_instance_key, &throw.error_code)?.is_none(),
+            ..JobNews::default()
+        };
+        self.record_job_news(key, Intent::ErrorThrown, &job, &news)?;
         if self.throw_error(job.element_instance_key, &throw.error_code, &throw.variables)? {
             self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
             self.tables.jobs.delete(&key);
+            self.settle_history(key, &job, false);
         } else {
             let mut message = format!(
                 "Expected to throw an error event with the code '{}', but it was not caught.",

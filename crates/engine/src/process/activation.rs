@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bpmn::Process;
-use bpmn::graph::{Element, ElementIndex, ElementKind, PROCESS};
+use bpmn::graph::{ElementIndex, ElementKind, PROCESS};
 use protocol::{Intent, Key, Name, Rejection, RuntimeInstructionRecord, ScopeVariables};
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -60,15 +60,10 @@ pub(crate) fn activatable(process: &Process, id: &str) -> Result<ElementIndex, S
         ElementKind::StartEvent(_) => "is a start event",
         ElementKind::Boundary(_) => "is a boundary event",
         ElementKind::AdHocInner => "is no element of the model",
-        _ if is_behind_event_gateway(process, element) => "belongs to an event-based gateway",
+        _ if process.is_behind_event_gateway(index) => "belongs to an event-based gateway",
         _ => return Ok(index),
     };
     Err(format!("'{id}' {reason}, which cannot be activated"))
-}
-
-fn is_behind_event_gateway(process: &Process, element: &Element) -> bool {
-    let sources = element.incoming.iter().map(|&flow| process.element(process.flow(flow).source));
-    sources.into_iter().any(|source| matches!(source.kind, ElementKind::EventBased))
 }
 
 impl CommandContext<'_> {

@@ -377,6 +377,7 @@ impl Run {
         }
         let at = self.random.below(self.held.len() as u64) as usize;
         let job = self.held.swap_remove(at);
+        self.tell_of_agent(&job);
         if job.kind == JobKind::TaskListener {
             return self.listen(&job);
         }

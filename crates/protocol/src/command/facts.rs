@@ -2,8 +2,8 @@
 
 use super::{Command, CompleteJob, CorrelateMessage, FailJob, PublishMessage, ThrowError, UpdateJob};
 use crate::{
-    BUSINESS_ID_VERSION, ClusterVariable, FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key, METADATA_VERSION,
-    PRIORITY_VERSION, SUSPENSION_VERSION,
+    AGENT_VERSION, BUSINESS_ID_VERSION, ClusterVariable, FIRST_ACTIVE_VERSION, IDEMPOTENCY_VERSION, Key,
+    METADATA_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
 };
 
 impl Command {
@@ -32,6 +32,7 @@ impl Command {
             Self::SuspendInstance { .. } | Self::ResumeInstance { .. } | Self::AssignBusinessId { .. } => {
                 SUSPENSION_VERSION
             }
+            Self::CreateAgentInstance(_) | Self::UpdateAgentInstance(_) => AGENT_VERSION,
             Self::CompleteJob(CompleteJob { lease, business_id, .. })
                 if lease.is_some() || business_id.is_some() =>
             {

@@ -36,6 +36,9 @@ pub struct JobRecord {
     pub result: Option<Box<JobResult>>,
     pub is_job_to_user_task_migration: bool,
     pub priority: i32,
+    pub element_type: Option<Word>,
+    /// Whether nobody catches the error that it threw, so that it goes on once its incident is resolved.
+    pub is_uncaught: bool,
 }
 
 flat!(JobRecord as FlatJob);
@@ -51,7 +54,8 @@ records! {
         20 root_process_instance_key: Key, 21 tags: Vec<Name>, 22 #[cbor(default)] changed_attributes: Vec<Name>,
         23 #[serde(serialize_with = "result_or_none")] result: Option<Box<JobResult>>,
         24 #[cbor(default)] #[serde(rename = "jobToUserTaskMigration")] is_job_to_user_task_migration: bool,
-        25 #[cbor(default)] priority: i32, 26 business_id: Option<Name>,
+        25 #[cbor(default)] priority: i32, 26 business_id: Option<Name>, 27 element_type: Option<Word>,
+        28 #[cbor(default)] #[serde(skip)] is_uncaught: bool,
     }
 }
 
@@ -86,6 +90,8 @@ impl From<&JobRecord> for FlatJob {
             is_job_to_user_task_migration: record.is_job_to_user_task_migration,
             priority: record.priority,
             business_id: instance.business_id.clone(),
+            element_type: record.element_type,
+            is_uncaught: record.is_uncaught,
         }
     }
 }
@@ -125,6 +131,8 @@ impl From<FlatJob> for JobRecord {
             result: flat.result,
             is_job_to_user_task_migration: flat.is_job_to_user_task_migration,
             priority: flat.priority,
+            element_type: flat.element_type,
+            is_uncaught: flat.is_uncaught,
         }
     }
 }
@@ -269,6 +277,8 @@ mod tests {
         };
         let record = JobRecord {
             priority: 0,
+            element_type: Some(Word::new("SERVICE_TASK")),
+            is_uncaught: false,
             instance: Arc::new(instance),
             job_type: Name::from("t"),
             worker: Name::default(),
@@ -293,8 +303,8 @@ mod tests {
         let json = serde_json::to_value(&record).unwrap();
         let mut members: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
         members.sort_unstable();
-        let wanted = "bpmnProcessId businessId changedAttributes customHeaders deadline elementId elementInstanceKey errorCode \
-                      errorMessage jobKind jobListenerEventType jobToUserTaskMigration priority processDefinitionKey \
+        let wanted = "bpmnProcessId businessId changedAttributes customHeaders deadline elementId elementInstanceKey elementType \
+                      errorCode errorMessage jobKind jobListenerEventType jobToUserTaskMigration priority processDefinitionKey \
                       processDefinitionVersion processInstanceKey recurringTime result retries retryBackoff \
                       rootProcessInstanceKey tags tenantId timeout type variables worker";
         assert_eq!(members.join(" "), wanted);

@@ -6,13 +6,13 @@ use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use serde::Serialize;
 
+use super::word::Word;
 use crate::{Document, Key, Name};
 
 /// Fields of what the message sees.
 const FIELDS: u64 = 10;
-
-/// Fields of both, if there is a business ID.
-const FIELDS_WITH_BUSINESS_ID: u64 = 12;
+/// Fields of records that tell the place of the instance, or its business ID.
+const FIELDS_ALL: u64 = 14;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,17 +40,28 @@ pub struct MessageSubscriptionRecord {
     pub element_id: Option<Name>,
     /// The definition of the instance.
     pub process_definition_key: Key,
+    /// The type of the catch event; only as the process instance sees it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element_type: Option<Word>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_process_instance_key: Option<Key>,
     /// That of the instance when it began to wait.
     pub business_id: Option<Name>,
 }
 
+impl MessageSubscriptionRecord {
+    const fn is_long(&self) -> bool {
+        self.element_type.is_some() || self.root_process_instance_key.is_some() || self.business_id.is_some()
+    }
+}
+
 /// By hand: the catch event stands before the definition, and is not there at all where the message sees it, unless
-/// there is a business ID.
+/// the record is long.
 impl<C> Encode<C> for MessageSubscriptionRecord {
     fn encode<W: Write>(&self, e: &mut Encoder<W>, ctx: &mut C) -> Result<(), EncodeError<W::Error>> {
-        let is_long = self.business_id.is_some();
+        let is_long = self.is_long();
         let fields = FIELDS + u64::from(self.element_id.is_some());
-        e.array(if is_long { FIELDS_WITH_BUSINESS_ID } else { fields })?;
+        e.array(if is_long { FIELDS_ALL } else { fields })?;
         self.process_instance_key.encode(e, ctx)?;
         self.element_instance_key.encode(e, ctx)?;
         self.message_key.encode(e, ctx)?;
@@ -64,7 +75,12 @@ impl<C> Encode<C> for MessageSubscriptionRecord {
             self.element_id.encode(e, ctx)?;
         }
         self.process_definition_key.encode(e, ctx)?;
-        if is_long { self.business_id.encode(e, ctx) } else { Ok(()) }
+        if is_long {
+            self.element_type.encode(e, ctx)?;
+            self.root_process_instance_key.encode(e, ctx)?;
+            self.business_id.encode(e, ctx)?;
+        }
+        Ok(())
     }
 }
 
@@ -73,7 +89,7 @@ impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
         let (has_element, is_long) = match d.array()? {
             Some(FIELDS) => (false, false),
             Some(fields) if fields == FIELDS + 1 => (true, false),
-            Some(FIELDS_WITH_BUSINESS_ID) => (true, true),
+            Some(FIELDS_ALL) => (true, true),
             _ => return Err(DecodeError::message("a message subscription has another number of fields")),
         };
         Ok(Self {
@@ -88,6 +104,8 @@ impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
             tenant_id: Decode::decode(d, ctx)?,
             element_id: if has_element { Decode::decode(d, ctx)? } else { None },
             process_definition_key: Decode::decode(d, ctx)?,
+            element_type: if is_long { Decode::decode(d, ctx)? } else { None },
+            root_process_instance_key: if is_long { Decode::decode(d, ctx)? } else { None },
             business_id: if is_long { Decode::decode(d, ctx)? } else { None },
         })
     }
@@ -111,6 +129,8 @@ mod tests {
             tenant_id: Name::from("t"),
             element_id: element_id.map(Name::from),
             process_definition_key: 3,
+            element_type: None,
+            root_process_instance_key: None,
             business_id: None,
         }
     }
@@ -142,6 +162,22 @@ mod tests {
             assert_eq!(bytes, expected);
             assert_eq!(minicbor::decode::<RecordValue>(&bytes).unwrap(), value);
         }
+    }
+
+    #[test]
+    fn the_place_of_the_catch_event_is_told_too() {
+        let placed = MessageSubscriptionRecord {
+            element_type: Some(Word::new("RECEIVE_TASK")),
+            root_process_instance_key: Some(7),
+            ..record(Some("e"))
+        };
+        let bytes = minicbor::to_vec(&placed).unwrap();
+        assert_eq!(minicbor::decode::<MessageSubscriptionRecord>(&bytes).unwrap(), placed);
+        let json = serde_json::to_value(&placed).unwrap();
+        assert_eq!(
+            (&json["elementType"], &json["rootProcessInstanceKey"]),
+            (&"RECEIVE_TASK".into(), &7.into())
+        );
     }
 
     #[test]

@@ -176,4 +176,38 @@ entities! {
     UsageAssignee usage_assignee {
         ID id: Text always, TIME time: Time, TENANT tenantId: Text, ASSIGNEE_HASH assigneeHash: Integer,
     } index [TIME];
+
+    /// An element of a process that is an agent.
+    AgentDefinition agent_definition {
+        KEY agentDefinitionKey: Key always, TYPE agentType: Text, NAME name: Text, ELEMENT_ID elementId: Text,
+        PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key, VERSION processDefinitionVersion: Integer,
+        VERSION_TAG processDefinitionVersionTag: Text, TENANT tenantId: Text,
+    } index [DEFINITION_KEY] [PROCESS_ID VERSION];
+
+    /// An agent that works, or has worked, for a process instance.
+    AgentInstance agent_instance {
+        KEY agentInstanceKey: Key always, DEFINITION_KEY agentDefinitionKey: Key, STATUS status: Text, DEFINITION definition: Json,
+        METRICS metrics: Json, LIMITS limits: Json, TOOLS tools: Json, ELEMENT_ID elementId: Text,
+        INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key,
+        PROCESS_KEY processDefinitionKey: Key, PROCESS_ID processDefinitionId: Text, VERSION processDefinitionVersion: Integer,
+        VERSION_TAG processDefinitionVersionTag: Text, TENANT tenantId: Text, CREATED creationDate: Time always,
+        UPDATED lastUpdatedDate: Time, COMPLETED completionDate: Time, ELEMENT_KEYS elementInstanceKeys: List,
+    } index [INSTANCE_KEY] [CREATED] [DEFINITION_KEY];
+
+    /// An item of the history of an agent.
+    AgentHistory agent_history {
+        KEY historyItemKey: Key always, ITEM_ID historyItemId: Text, AGENT_KEY agentInstanceKey: Key,
+        ELEMENT_KEY elementInstanceKey: Key, JOB_KEY jobKey: Key, LEASE jobLease: Text, LOOP_ITERATION loopIteration: Integer,
+        ROLE role: Text, CONTENT content: Json, TOOL_CALLS toolCalls: Json, METRICS metrics: Json, COMMIT_STATUS commitStatus: Text,
+        PRODUCED producedAt: Time, TOOLS tools: Json, MODEL model: Text, PROVIDER provider: Text, LIMITS limits: Json,
+        SYSTEM_PROMPT systemPrompt: Json, INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key,
+        PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text,
+    } index [AGENT_KEY PRODUCED] [INSTANCE_KEY];
+
+    /// Something that an active element instance waits for, until it comes.
+    WaitState wait_state {
+        ID waitStateId: Text always, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, INSTANCE_KEY processInstanceKey: Key,
+        ELEMENT_KEY elementInstanceKey: Key, ELEMENT_ID elementId: Text, ELEMENT_TYPE elementType: Text, TENANT tenantId: Text,
+        PROCESS_ID bpmnProcessId: Text, DETAILS details: Json, TYPE waitStateType: Text,
+    } id begins with ELEMENT_KEY index [INSTANCE_KEY];
 }

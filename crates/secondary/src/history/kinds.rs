@@ -3,11 +3,13 @@
 //! An entity that shall be forgotten names here when its things end, and what goes with them.
 
 use search::model::{
-    ColumnId, Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
+    ColumnId, Entity, agent_definition, agent_history, agent_instance, audit_log as audit,
+    batch_operation as operation, batch_operation_item as item,
     correlated_message_subscription as correlated, decision_instance as decision,
     element_instance as element, history_deletion as deletion, incident, job, job_metric,
     message_subscription as subscription, process_definition as definition, process_instance as instance,
     sequence_flow as flow, usage_assignee as assignee, usage_metric as usage, user_task as task, variable,
+    wait_state as wait,
 };
 
 /// Things that end and are forgotten together with what belongs to them.
@@ -50,6 +52,9 @@ pub static PROCESS_INSTANCES: Kind = Kind {
         (&subscription::ENTITY, subscription::INSTANCE_KEY),
         (&correlated::ENTITY, correlated::INSTANCE_KEY),
         (&decision::ENTITY, decision::INSTANCE_KEY),
+        (&wait::ENTITY, wait::INSTANCE_KEY),
+        (&agent_instance::ENTITY, agent_instance::INSTANCE_KEY),
+        (&agent_history::ENTITY, agent_history::INSTANCE_KEY),
     ],
 };
 
@@ -81,7 +86,10 @@ pub static JOB_METRICS: Kind = moments("job_metrics", &job_metric::ENTITY, job_m
 /// Process definitions that were deleted with their histories; they have no age, and go when nothing is left of
 /// their instances.
 pub(crate) static PROCESS_DEFINITIONS: Kind = Kind {
-    parts: &[(&subscription::ENTITY, subscription::DEFINITION_KEY)],
+    parts: &[
+        (&subscription::ENTITY, subscription::DEFINITION_KEY),
+        (&agent_definition::ENTITY, agent_definition::DEFINITION_KEY),
+    ],
     ..moments("process_definitions", &definition::ENTITY, definition::KEY)
 };
 

@@ -50,6 +50,16 @@ impl Dialect for Postgres {
         (" LIKE ", like, "")
     }
 
+    fn json_object(&self, members: &str) -> String {
+        format!("CAST(json_build_object({members}) AS TEXT)")
+    }
+
+    fn moment(&self, column: &str) -> String {
+        format!(
+            "to_char(to_timestamp({column}/1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+        )
+    }
+
     fn elements(&self) -> (&'static str, &'static str) {
         ("(SELECT value COLLATE \"C\" AS value FROM json_array_elements_text(CAST(", " AS json)))")
     }

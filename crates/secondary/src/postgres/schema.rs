@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::dialect::Postgres;
 use super::{PostgresOptions, within};
-use crate::count::of_what_is_there;
+use crate::former::of_what_is_there;
 use crate::sql::{Dialect as _, create_index, create_table};
 
 /// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
@@ -138,7 +138,7 @@ impl Found {
             None => {
                 statements.push(create_table(&Postgres, entity, ""));
                 let has_elements = self.columns.contains_key(element_instance::ENTITY.name);
-                statements.extend(of_what_is_there(entity).filter(|_| has_elements));
+                statements.extend(of_what_is_there(&Postgres, entity).filter(|_| has_elements));
             }
             Some(known) => {
                 for column in entity.columns.iter().filter(|column| !known.contains(column.name)) {

@@ -1,6 +1,7 @@
 //! From records to rows: one file for each kind of record that leaves a trace. A projection looks at one record at a
 //! time and remembers only names that models give; the rest is in the rows.
 
+mod agent;
 mod audit_log;
 mod batch_operation;
 mod decision;
@@ -14,6 +15,7 @@ mod names;
 mod usage;
 mod user_task;
 mod variable;
+mod wait_state;
 
 use std::time::Duration;
 
@@ -70,6 +72,8 @@ impl Projection {
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
         audit_log::apply(record, &self.audit, &mut self.names, batch);
         self.usage.apply(record, batch);
+        wait_state::apply(record, batch);
+        agent::apply(record, batch);
         match &record.value {
             RecordValue::ProcessInstance(value) => {
                 element::apply(record, value, &mut self.names, &mut self.ended, batch);

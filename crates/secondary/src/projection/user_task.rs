@@ -89,7 +89,7 @@ fn attributes(row: &mut Change, value: &UserTaskRecord) {
 }
 
 /// The engine has checked the date.
-fn date(text: &Name) -> Value {
+pub(super) fn date(text: &Name) -> Value {
     let zoned = text.parse::<jiff::Timestamp>().ok();
     zoned.map_or(Value::Null, |time| Value::Integer(time.as_millisecond()))
 }

@@ -33,6 +33,10 @@ pub(crate) trait Dialect {
     fn indexed_elements(&self) -> Option<(&'static str, &'static str)> {
         None
     }
+    /// The function that makes a JSON object of names and values, as a text.
+    fn json_object(&self, members: &str) -> String;
+    /// A moment of a column, Unix milliseconds, as RFC 3339 tells it.
+    fn moment(&self, column: &str) -> String;
     /// The beginning of a text, as an index has it.
     fn cut(&self, text: &str) -> String {
         text.chars().take(CUT_CHARS).collect()

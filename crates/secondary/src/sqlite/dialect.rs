@@ -43,6 +43,14 @@ impl Dialect for Sqlite {
         (" GLOB ", glob, "")
     }
 
+    fn json_object(&self, members: &str) -> String {
+        format!("json_object({members})")
+    }
+
+    fn moment(&self, column: &str) -> String {
+        format!("strftime('%Y-%m-%dT%H:%M:%fZ', {column}/1000.0, 'unixepoch')")
+    }
+
     fn elements(&self) -> (&'static str, &'static str) {
         ("json_each(", ")")
     }

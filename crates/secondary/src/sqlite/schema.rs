@@ -8,7 +8,7 @@ use search::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 
 use super::dialect::Sqlite;
 use super::{failed, packs, progress};
-use crate::count::of_what_is_there;
+use crate::former::of_what_is_there;
 use crate::sql::{Dialect as _, create_index, create_table};
 
 /// Grows when the meaning of what is stored changes; columns and tables that are added need no new number. Since 2,
@@ -39,7 +39,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         for sql in std::iter::once(create_table(&Sqlite, entity, suffix)).chain(indexes) {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
-        if let Some(sql) = of_what_is_there(entity).filter(|_| known.is_empty()) {
+        if let Some(sql) = of_what_is_there(&Sqlite, entity).filter(|_| known.is_empty()) {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
     }
@@ -61,6 +61,42 @@ fn columns(connection: &Connection, entity: &Entity) -> Result<HashSet<String>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_waited_for_before_there_were_wait_states_is_found() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        prepare(&mut connection).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO element_instance (elementInstanceKey, elementId, type, rootProcessInstanceKey, startDate) \
+                 VALUES (1,'a','SERVICE_TASK',9,1), (2,'u','USER_TASK',9,1), (3,'r','RECEIVE_TASK',9,1);
+                 INSERT INTO job (jobKey, elementInstanceKey, elementId, type, kind, listenerEventType, retries, state, \
+                 endTime, creationTime) VALUES (11,1,'a','pay \"now\"','BPMN_ELEMENT','UNSPECIFIED',3,'CREATED',NULL,1), \
+                 (12,1,'a','pay','BPMN_ELEMENT','UNSPECIFIED',3,'CANCELED',5,1);
+                 INSERT INTO user_task (userTaskKey, elementInstanceKey, elementId, state, dueDate, creationDate) \
+                 VALUES (21,2,'u','CREATED',86400000,1), (22,2,'u','COMPLETED',NULL,1);
+                 INSERT INTO message_subscription (messageSubscriptionKey, elementInstanceKey, elementId, \
+                 messageSubscriptionState, messageName, lastUpdatedDate) \
+                 VALUES (31,3,'r','CREATED','m',1), (32,1,'boundary','CREATED','m',1), (33,3,'r','CORRELATED','m',1);
+                 DROP TABLE wait_state",
+            )
+            .unwrap();
+        prepare(&mut connection).unwrap();
+        // Only the first time.
+        prepare(&mut connection).unwrap();
+        let mut statement = connection
+            .prepare("SELECT waitStateId, elementType, rootProcessInstanceKey, details FROM wait_state")
+            .unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let mut rows = rows.unwrap().collect::<Result<Vec<(String, String, i64, String)>, _>>().unwrap();
+        rows.sort_unstable();
+        let job = r#"{"waitStateType":"JOB","jobKey":"11","jobType":"pay \"now\"","jobKind":"BPMN_ELEMENT","retries":3,"listenerEventType":null}"#;
+        let task = r#"{"waitStateType":"USER_TASK","taskKey":"21","dueDate":"1970-01-02T00:00:00.000Z"}"#;
+        let message = r#"{"waitStateType":"MESSAGE","messageName":"m","correlationKey":null}"#;
+        let wanted =
+            [("1_11", "SERVICE_TASK", job), ("2_21", "USER_TASK", task), ("3_31", "RECEIVE_TASK", message)];
+        assert_eq!(rows, wanted.map(|(id, kind, details)| (id.into(), kind.into(), 9, details.into())));
+    }
 
     #[test]
     fn what_has_ended_before_there_were_counts_is_counted() {

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod agents;
 mod audit_log;
 mod batch_operations;
 mod counts;
 mod incidents;
 mod messages;
 mod usage;
+mod wait_states;
 
 use std::collections::BTreeMap;
 

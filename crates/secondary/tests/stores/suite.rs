@@ -17,7 +17,7 @@ use secondary::{Batch, Cleaner, RowId, Writer};
 use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
-use super::{candidates, counts, indexes, replays, retention};
+use super::{candidates, counts, indexes, replays, retention, wait_states};
 
 /// A store under test, empty at first.
 pub trait Store {
@@ -37,6 +37,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     retention::run(store);
     indexes::run(store);
     counts::run(store);
+    wait_states::run(store);
     candidates::run(store);
     replays::run(store);
     long_texts(store);

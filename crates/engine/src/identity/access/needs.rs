@@ -82,6 +82,17 @@ impl CommandContext<'_> {
             Command::ActivateAdHoc(activate) => {
                 Ok(self.of_element(activate.element_instance_key, P::UpdateProcessInstance)?)
             }
+            Command::CreateAgentInstance(create) => {
+                Ok(self.of_element(create.element_instance_key, P::UpdateProcessInstance)?)
+            }
+            Command::UpdateAgentInstance(update) => {
+                match self.tables.agent_instances.get(&update.agent_instance_key)? {
+                    Some(agent) => {
+                        Ok(self.of_instance(agent.process_instance_key, P::UpdateProcessInstance)?)
+                    }
+                    None => Ok(None),
+                }
+            }
             Command::MigrateInstance(migrate) => self.demands_of_migration(migrate, caller),
             Command::ModifyInstance(modify) => {
                 Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)

@@ -9,6 +9,7 @@
 //! [`crate::Options::max_rows_per_migration`] is refused. Instances that it called are migrated by commands of
 //! their own.
 
+mod agents;
 mod apply;
 mod check;
 mod compensations;
@@ -107,6 +108,7 @@ impl CommandContext<'_> {
         let mapping = Mapping::new(key, source, target, &migrate.plan.mappings)?;
         let migration = self.survey(key, mapping)?;
         self.check_migration(&migration)?;
+        self.check_agents(&migration)?;
         self.extra_steps += migration.parts.len() / PARTS_PER_STEP;
         let migrated = Instance {
             definition_key: target_key,
@@ -115,6 +117,7 @@ impl CommandContext<'_> {
             ..(*instance).clone()
         };
         let migrated = self.move_instance(&migration, &instance, migrated)?;
+        self.move_agents(&migration, &migrated)?;
         self.emit(key, Intent::Migrated, |_| ProcessInstanceMigrationRecord {
             process_instance_key: key,
             target_process_definition_key: target_key,

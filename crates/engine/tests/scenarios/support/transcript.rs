@@ -113,6 +113,7 @@ impl Transcript {
                     | Response::User(_)
                     | Response::AuthorizationCreated { .. }
                     | Response::MessagePublished { .. }
+                    | Response::AgentInstance { .. }
                     | Response::SignalBroadcast { .. } => return,
                 };
                 self.line(&text);
@@ -417,6 +418,9 @@ impl Transcript {
             | RecordValue::BatchOperationPartitionLifecycle(_)
             | RecordValue::MessageSubscription(_)
             | RecordValue::Deployment(_)
+            | RecordValue::AgentDefinition(_)
+            | RecordValue::AgentInstance(_)
+            | RecordValue::AgentHistory(_)
             | RecordValue::ProcessInstanceCreation(_) => return,
         };
         if !self.hidden.contains(&kind) {

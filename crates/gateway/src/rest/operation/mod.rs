@@ -4,6 +4,7 @@
 mod activate_ad_hoc_sub_process_activities;
 mod activate_jobs;
 mod administration;
+mod agent_instance;
 mod assign_process_instance_business_id;
 mod assign_user_task;
 mod batch_operation;
@@ -61,6 +62,7 @@ mod get_process_instance_call_hierarchy;
 mod get_process_instance_statistics;
 mod get_process_instance_statistics_by_definition;
 mod get_process_instance_statistics_by_error;
+mod get_process_instance_wait_state_statistics;
 mod get_start_process_form;
 mod get_status;
 mod get_system_configuration;
@@ -220,6 +222,7 @@ served! {
     GetProcessInstanceStatistics in get_process_instance_statistics,
     GetProcessInstanceStatisticsByDefinition in get_process_instance_statistics_by_definition,
     GetProcessInstanceStatisticsByError in get_process_instance_statistics_by_error,
+    GetProcessInstanceWaitStateStatistics in get_process_instance_wait_state_statistics,
     GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
     GetSystemConfiguration in get_system_configuration,
@@ -273,6 +276,9 @@ served! {
     ChangeClusterModeAsClusterAdmin in administration::cluster::change_mode,
     CancelProcessInstance in process_instance::cancel,
     CancelProcessInstancesBatchOperation in batch_operation::create[BatchAction::Cancel],
+    CreateAgentInstance in agent_instance::create,
+    CreateAgentInstanceHistoryItem in agent_instance::create_item,
+    UpdateAgentInstance in agent_instance::update,
     CreateAdminUser in identity::user::create_administrator,
     CreateAuthorization in identity::authorization::create,
     CreateGroup in identity::circle::create[CircleKind::Group],

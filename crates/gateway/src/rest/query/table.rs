@@ -1,10 +1,12 @@
 //! Search operations and where they look.
 
+use protocol::Name;
 use search::Filter;
 use search::model::{
-    ColumnId, Entity, audit_log, batch_operation, batch_operation_item, correlated_message_subscription,
-    decision_definition, decision_instance, decision_requirements, element_instance, incident, job,
-    message_subscription, process_definition, process_instance, sequence_flow, user_task, variable,
+    ColumnId, Entity, agent_definition, agent_history, agent_instance, audit_log, batch_operation,
+    batch_operation_item, correlated_message_subscription, decision_definition, decision_instance,
+    decision_requirements, element_instance, incident, job, message_subscription, process_definition,
+    process_instance, sequence_flow, user_task, variable, wait_state,
 };
 use search::{Operand, Test};
 
@@ -36,13 +38,27 @@ fn scoped(call: &Call<'_>, column: ColumnId) -> Result<Filter, Failure> {
     Ok(Filter::Column(column, Test::Equal(Operand::Integer(call.key()?.cast_signed()))))
 }
 
+/// The history of an agent: what holds of it, unless the request says otherwise.
+fn of_agent(call: &Call<'_>) -> Result<Filter, Failure> {
+    let of_agent = scoped(call, agent_history::AGENT_KEY)?;
+    if call.fields.object("filter").get("commitStatus").is_some_and(|status| !status.is_null()) {
+        return Ok(of_agent);
+    }
+    let committed = Test::Equal(Operand::Text(Name::from("COMMITTED")));
+    Ok(of_agent.and(Filter::Column(agent_history::COMMIT_STATUS, committed)))
+}
+
 /// Variables, also for operations that find out by themselves which.
 pub(crate) const VARIABLES: Spec =
     Spec { cut: Some(variable::VALUE), ..plain(Operation::SearchVariables, &variable::ENTITY) };
 
 pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchProcessInstances, &process_instance::ENTITY),
+    plain(Operation::SearchAgentDefinitions, &agent_definition::ENTITY),
+    plain(Operation::SearchAgentInstances, &agent_instance::ENTITY),
+    Spec { scope: Some(of_agent), ..plain(Operation::SearchAgentInstanceHistory, &agent_history::ENTITY) },
     plain(Operation::SearchElementInstances, &element_instance::ENTITY),
+    plain(Operation::SearchElementInstanceWaitStates, &wait_state::ENTITY),
     plain(Operation::SearchIncidents, &incident::ENTITY),
     Spec {
         scope: Some(|call| scoped(call, incident::INSTANCE_KEY)),
@@ -98,6 +114,8 @@ const fn by_key(operation: Operation, entity: &'static Entity) -> Get {
 static GETS: &[Get] = &[
     by_key(Operation::GetProcessInstance, &process_instance::ENTITY),
     by_key(Operation::GetElementInstance, &element_instance::ENTITY),
+    by_key(Operation::GetAgentDefinition, &agent_definition::ENTITY),
+    by_key(Operation::GetAgentInstance, &agent_instance::ENTITY),
     by_key(Operation::GetIncident, &incident::ENTITY),
     by_key(Operation::GetUserTask, &user_task::ENTITY),
     by_key(Operation::GetVariable, &variable::ENTITY),

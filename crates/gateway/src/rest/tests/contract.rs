@@ -310,6 +310,10 @@ pub(super) fn small_body(operation: Operation) -> Option<Value> {
     match operation {
         Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
         Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),
+        Operation::CreateAgentInstance => {
+            let definition = json!({"model": "m", "provider": "p", "systemPrompt": ""});
+            body = Some(json!({"elementInstanceKey": "1", "definition": definition}));
+        }
         Operation::CreateGlobalTaskListener => {
             body = Some(json!({"id": "a", "type": "t", "eventTypes": ["all"]}));
         }

@@ -217,6 +217,10 @@ fn usual(command: &Command) -> Response {
             tenant_id: evaluate.tenant_id.clone(),
             instances: vec![(PROCESS_KEY, INSTANCE_KEY)],
         },
+        Command::CreateAgentInstance(create) => super::agents::usual(61, &create.history),
+        Command::UpdateAgentInstance(update) => {
+            super::agents::usual(update.agent_instance_key, &update.history)
+        }
         Command::SetVariables(_) => Response::VariablesSet { key: 11 },
         Command::CreateBatchOperation(create) => Response::BatchOperationCreated(BatchOperationCreated {
             batch_operation_key: 12,

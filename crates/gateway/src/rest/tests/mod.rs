@@ -2,6 +2,7 @@
 
 mod access;
 mod administration;
+mod agents;
 mod attacks;
 mod backups;
 mod batch_operations;

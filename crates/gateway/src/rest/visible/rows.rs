@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use protocol::{AuthorizationScope, PermissionType as P, ResourceType as R, UserTaskProperty};
 use search::model::{
-    ColumnId, Entity, EntityId, audit_log, correlated_message_subscription, decision_definition,
-    decision_instance, decision_requirements, element_count, element_instance, form, incident, job,
-    job_metric, message_subscription, process_definition, process_instance, sequence_flow, usage_assignee,
-    usage_metric, user_task, variable,
+    ColumnId, Entity, EntityId, agent_definition, agent_history, agent_instance, audit_log,
+    correlated_message_subscription, decision_definition, decision_instance, decision_requirements,
+    element_count, element_instance, form, incident, job, job_metric, message_subscription,
+    process_definition, process_instance, sequence_flow, usage_assignee, usage_metric, user_task, variable,
+    wait_state,
 };
 use search::{EntityRef, Filter, Related};
 use search::{Operand, Test};
@@ -41,6 +42,13 @@ fn rule(entity: EntityId) -> Rule {
         EntityId::CorrelatedMessage => {
             instances(correlated_message_subscription::PROCESS_ID, correlated_message_subscription::TENANT)
         }
+        EntityId::AgentDefinition => (
+            Some((R::ProcessDefinition, P::ReadProcessDefinition, Some(agent_definition::PROCESS_ID))),
+            Some(agent_definition::TENANT),
+        ),
+        EntityId::AgentInstance => instances(agent_instance::PROCESS_ID, agent_instance::TENANT),
+        EntityId::AgentHistory => instances(agent_history::PROCESS_ID, agent_history::TENANT),
+        EntityId::WaitState => instances(wait_state::PROCESS_ID, wait_state::TENANT),
         EntityId::UserTask => (
             Some((R::ProcessDefinition, P::ReadUserTask, Some(user_task::PROCESS_ID))),
             Some(user_task::TENANT),
