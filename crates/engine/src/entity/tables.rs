@@ -76,7 +76,7 @@ state::tables! {
         /// Buffered messages by tenant, name, correlation key and message ID.
         pub message_by_id: Table<(Tenant, Text, Text, Text), Key> = 21,
         /// Buffered messages whose business ID must be unique, by tenant and business ID.
-        pub message_by_business_id: Table<(Tenant, Text, Key), ()> = 246,
+        pub message_by_business_id: Table<(Tenant, Text, Key), ()> = 248,
         /// Buffered messages by deadline.
         pub message_due: Table<(DueMs, Key), ()> = 22,
         /// Processes that a buffered message has been correlated to.
