@@ -139,6 +139,13 @@ lab: release ## Run all published experiments in quick size, in at most four min
 	@mkdir -p "$(LAB_OUT)"
 	"$(TARGET)/release/baton" lab run --all --quick --out "$(LAB_OUT)" $(ARGS)
 
+.PHONY: lab-full
+lab-full: release ## Run all published experiments in full size, which takes about an hour and wants a quiet machine, and write docs/experiments.md
+	@mkdir -p "$(LAB_OUT)"
+	"$(TARGET)/release/baton" lab run --all --out "$(LAB_OUT)" $(ARGS) || true
+	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --document docs/experiments.md
+	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --rest-against-grpc
+
 .PHONY: lab-planted
 lab-planted: ## Plant bugs in a server, and look whether the lab finds each by the row that should
 	$(CARGO) test --locked -p baton --features plantable --test planted -- --nocapture --test-threads 2

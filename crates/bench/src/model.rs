@@ -54,7 +54,9 @@ impl Model {
             }
             "benchmark" => Self::read("benchmark.bpmn", BENCHMARK_BPMN, options),
             "ten-tasks" => {
-                Ok(Self { jobs_per_instance: 10, ..Self::read("ten_tasks.bpmn", TEN_TASKS_BPMN, options)? })
+                let model = Self::read("ten_tasks.bpmn", TEN_TASKS_BPMN, options)?;
+                // Its gateway asks for the amount.
+                Ok(Self { jobs_per_instance: 10, variables: Some(r#"{"amount":1500}"#), ..model })
             }
             "order" => Self::order(options),
             file => {

@@ -9,6 +9,7 @@ use futures::StreamExt as _;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::{self, Size, Surroundings};
+use crate::peer::{PeerChoice, PeerPlace};
 use crate::progress::Progress;
 use crate::result::{Judgement, LabRun};
 use crate::worker::WorkerKind;
@@ -69,7 +70,7 @@ pub enum LabCommand {
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunArguments {
     /// Experiments, such as E5; see `list`.
-    #[arg(value_name = "EXPERIMENT", required_unless_present = "all")]
+    #[arg(value_name = "EXPERIMENT", required_unless_present_any = ["all", "against"])]
     pub experiments: Vec<String>,
     /// Run all of them.
     #[arg(long, conflicts_with = "experiments")]
@@ -96,6 +97,18 @@ pub struct RunArguments {
     /// Schedule of creations for the experiment "a day in ten minutes", as of `baton bench --schedule-file`.
     #[arg(long, value_name = "FILE", value_parser = bench::Schedule::read)]
     pub day: Option<bench::Schedule>,
+    /// Drive the same scenario on another system that runs already, and compare (P1).
+    #[arg(long, value_enum, requires_all = ["peer_rest", "peer_grpc"])]
+    pub against: Option<PeerChoice>,
+    /// REST address of that system.
+    #[arg(long, value_name = "URL", requires = "against")]
+    pub peer_rest: Option<String>,
+    /// gRPC address of that system.
+    #[arg(long, value_name = "URL", requires = "against")]
+    pub peer_grpc: Option<String>,
+    /// Its process, for its CPU and memory, if it is on this machine.
+    #[arg(long, value_name = "PID", requires = "against")]
+    pub peer_process: Option<u32>,
     /// Experiments at a time. Default: 3 in quick size, else 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub lanes: Option<u32>,
@@ -191,6 +204,9 @@ fn chosen(arguments: &RunArguments) -> Result<Vec<&'static Experiment>, LabError
     if arguments.all {
         return Ok(experiments::ALL.to_vec());
     }
+    if arguments.against.is_some() && arguments.experiments.is_empty() {
+        return Ok(vec![&crate::peer::EXPERIMENT]);
+    }
     let unknown =
         |name: &String| LabError::Environment(format!("there is no experiment '{name}'; see `lab list`"));
     arguments.experiments.iter().map(|name| experiments::find(name).ok_or_else(|| unknown(name))).collect()
@@ -221,6 +237,12 @@ fn surroundings(arguments: &RunArguments) -> Result<Surroundings, LabError> {
         worker: WorkerKind::of(arguments.worker)?,
         directory,
         day: arguments.day.clone(),
+        peer: arguments.against.map(|choice| PeerPlace {
+            choice,
+            rest: arguments.peer_rest.clone().unwrap_or_default(),
+            grpc: arguments.peer_grpc.clone().unwrap_or_default(),
+            process: arguments.peer_process,
+        }),
         settings: arguments.settings.clone(),
         environment: arguments.environment.iter().map(pair).collect::<Result<_, _>>()?,
     })

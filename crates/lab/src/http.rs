@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use crate::error::LabError;
 
 /// Longer than any time limit of the server.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// An answer.
 #[derive(Debug)]

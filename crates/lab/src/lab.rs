@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use bench::{Options, Report};
 use client::Protocol;
 
+use crate::cluster::Cluster;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::load::Load;
+use crate::peer::PeerPlace;
 use crate::progress::Progress;
 use crate::result::{ExperimentResult, Finding, Judgement, Limit, PhaseSpan, PlotKind, Published};
 use crate::server::{Server, ServerPlan, command_line};
@@ -20,7 +22,7 @@ use crate::worker::{Knobs, Worker, WorkerKind};
 /// A load generator whose timers are later than this did not keep up.
 const LAG_MAX_MICROS: u64 = 100_000;
 /// The same in quick size, where several experiments share the machine with whatever else there is.
-const LAG_MAX_QUICK_MICROS: u64 = 1_000_000;
+const LAG_MAX_QUICK_MICROS: u64 = 250_000;
 
 /// How large experiments are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +42,8 @@ pub(crate) struct Surroundings {
     pub(crate) directory: PathBuf,
     /// A schedule for the day in ten minutes.
     pub(crate) day: Option<bench::Schedule>,
+    /// Another system to compare with.
+    pub(crate) peer: Option<PeerPlace>,
     /// Settings of every server.
     pub(crate) settings: Vec<String>,
     /// Further variables of every server's environment.
@@ -136,6 +140,11 @@ impl Lab {
         self.surroundings.day.clone()
     }
 
+    /// The system to compare with.
+    pub(crate) fn peer(&self) -> Option<PeerPlace> {
+        self.surroundings.peer.clone()
+    }
+
     /// The directory of this experiment's files.
     pub(crate) fn directory(&self) -> &std::path::Path {
         &self.directory
@@ -199,6 +208,20 @@ impl Lab {
         let server = Server::start(plan, self.scratch()?).await?;
         self.watches.push(Watch::server(&name, server.site(), Arc::clone(&self.curves), self.began));
         Ok(server)
+    }
+
+    /// Starts a cluster of brokers on an empty directory and on ports that are free.
+    pub(crate) async fn cluster(&mut self, brokers: u16) -> Result<Cluster, LabError> {
+        let program = self.surroundings.program.clone();
+        self.result.started.push(format!("{} dev-cluster {brokers}", program.display()));
+        let cluster = Cluster::start(&program, brokers, self.scratch()?).await?;
+        for broker in 0..brokers {
+            if let Some(process) = cluster.process(broker) {
+                let name = format!("broker {broker}");
+                self.watches.push(Watch::process(&name, process, Arc::clone(&self.curves), self.began));
+            }
+        }
+        Ok(cluster)
     }
 
     /// A directory that is removed in the end.
@@ -301,6 +324,11 @@ impl Lab {
         add(&self.curves, plot, name, self.began.elapsed().as_secs_f64(), value);
     }
 
+    /// A condition under which the figures came about.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.result.notes.push(text.to_owned());
+    }
+
     /// Something to know beside the figures.
     pub(crate) fn remark(&mut self, text: &str) {
         self.result.reason = Some(text.to_owned());
@@ -315,6 +343,14 @@ impl Lab {
     /// A figure that is expected on every machine and in every size.
     pub(crate) fn expect(&mut self, figure: &str, unit: Unit, limit: Limit, value: f64) {
         self.find(figure, unit, limit, value, true);
+    }
+
+    /// The same of what no slowness of the machine explains: something that is lost or doubled.
+    pub(crate) fn expect_fact(&mut self, figure: &str, unit: Unit, limit: Limit, value: f64) {
+        self.find(figure, unit, limit, value, true);
+        if let Some(finding) = self.result.findings.last_mut() {
+            finding.stands = true;
+        }
     }
 
     /// A figure that depends on the machine: judged in full size only.
@@ -347,7 +383,16 @@ impl Lab {
         let phase = self.result.phases.last().map(|phase| phase.name.clone()).unwrap_or_default();
         let figure = figure.to_owned();
         let actual = value.is_finite().then_some(value);
-        self.result.findings.push(Finding { phase, figure, unit, limit, actual, spread: None, judgement });
+        self.result.findings.push(Finding {
+            phase,
+            figure,
+            unit,
+            limit,
+            actual,
+            spread: None,
+            judgement,
+            stands: false,
+        });
     }
 }
 

@@ -75,6 +75,9 @@ fn section(page: &mut String, result: &ExperimentResult) {
         }
         page.push_str("</table>\n");
     }
+    for note in &result.notes {
+        let _ = writeln!(page, "<p>{}</p>", escape(note));
+    }
     for kind in PlotKind::ALL {
         plot(page, result, kind);
     }

@@ -81,6 +81,8 @@ pub struct Finding {
     /// The smallest and the largest of several measurements.
     pub spread: Option<(f64, f64)>,
     pub judgement: Judgement,
+    /// No slowness of the machine explains a miss, such as something that was acknowledged and is lost.
+    pub stands: bool,
 }
 
 impl Finding {
@@ -158,6 +160,8 @@ pub struct ExperimentResult {
     pub curves: Vec<Curve>,
     pub published: Vec<Published>,
     pub reports: Vec<Report>,
+    /// Conditions under which the figures came about.
+    pub notes: Vec<String>,
     /// Command lines of what was started.
     pub started: Vec<String>,
 }
@@ -175,6 +179,7 @@ impl ExperimentResult {
             curves: Vec::new(),
             published: Vec::new(),
             reports: Vec::new(),
+            notes: Vec::new(),
             started: Vec::new(),
         }
     }
@@ -182,10 +187,13 @@ impl ExperimentResult {
     /// The judgement that follows from the findings.
     pub(crate) fn judge(&mut self) {
         let any = |wanted| self.findings.iter().any(|finding| finding.judgement == wanted);
-        self.judgement = if any(Judgement::Missed) {
+        let stands = |finding: &Finding| finding.stands && finding.judgement == Judgement::Missed;
+        self.judgement = if self.findings.iter().any(stands) {
             Judgement::Missed
         } else if self.judgement == Judgement::Void || any(Judgement::Void) {
             Judgement::Void
+        } else if any(Judgement::Missed) {
+            Judgement::Missed
         } else if self.findings.is_empty() {
             Judgement::NotRun
         } else {
@@ -239,6 +247,7 @@ pub(crate) mod tests {
             actual: Some(actual),
             spread: None,
             judgement,
+            stands: false,
         }
     }
 
@@ -276,7 +285,8 @@ pub(crate) mod tests {
     fn one_miss_makes_the_row_miss() {
         for (judgements, wanted) in [
             (vec![Judgement::Held, Judgement::Noted], Judgement::Held),
-            (vec![Judgement::Held, Judgement::Missed, Judgement::Void], Judgement::Missed),
+            (vec![Judgement::Held, Judgement::Missed], Judgement::Missed),
+            (vec![Judgement::Held, Judgement::Missed, Judgement::Void], Judgement::Void),
             (vec![Judgement::Held, Judgement::Void], Judgement::Void),
             (vec![], Judgement::NotRun),
         ] {
@@ -285,6 +295,15 @@ pub(crate) mod tests {
             result.judge();
             assert_eq!(result.judgement, wanted);
         }
+    }
+
+    #[test]
+    fn what_is_lost_is_lost_on_a_slow_machine_too() {
+        let mut result = ExperimentResult::new("E1", "");
+        result.judgement = Judgement::Void;
+        result.findings.push(Finding { stands: true, ..finding("", 1.0, Judgement::Missed) });
+        result.judge();
+        assert_eq!(result.judgement, Judgement::Missed);
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub(crate) fn experiment(result: &ExperimentResult) -> String {
     if !rows.is_empty() {
         let _ = writeln!(text, "{rows}");
     }
+    for note in &result.notes {
+        let _ = writeln!(text, "- {note}");
+    }
     if let Some(reason) = &result.reason {
         let _ = writeln!(text, "{}: {reason}", result.judgement.word());
     }

@@ -84,7 +84,12 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
 
 fn outstanding(lab: &mut Lab, stretch: &Stretch, workers: f64) {
     let share = stretch.outstanding_max / (CAPACITY as f64 * workers);
-    lab.expect("outstanding by capacity, at the most", Unit::Ratio, Limit::AtMost(OUTSTANDING_MAX), share);
+    lab.expect_fact(
+        "outstanding by capacity, at the most",
+        Unit::Ratio,
+        Limit::AtMost(OUTSTANDING_MAX),
+        share,
+    );
 }
 
 async fn warm(lab: &Lab, worker: &Worker) {

@@ -49,10 +49,10 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     }
     let report = lab.end(load).await?;
     let most = samples.iter().map(|(_, bytes)| *bytes).fold(0.0, f64::max);
-    lab.expect("resident memory at the most", Unit::Bytes, Limit::AtMost(MOST), most);
+    lab.expect_fact("resident memory at the most", Unit::Bytes, Limit::AtMost(MOST), most);
     let slope = slope(&samples[samples.len() / 2..]) * 60.0;
     let limit = Limit::AtMost(lab.pick(SLOPE_QUICK_MAX, SLOPE_MAX));
-    lab.expect("growth of a minute, second half", Unit::Bytes, limit, slope);
+    lab.expect_fact("growth of a minute, second half", Unit::Bytes, limit, slope);
     lab.tell("instances ended", Unit::PerSecond, report.completed_per_second);
     every_job_is_done_once(lab, &server).await?;
     server.stop().await

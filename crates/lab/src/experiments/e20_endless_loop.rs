@@ -33,6 +33,8 @@ const LOOPS: usize = 2;
 const LIMIT: [&str; 2] = ["flow_control.write.enabled=true", "flow_control.write.limit=2000"];
 /// The others' part of their demand beside loops, and two seconds after them.
 const SHARE_MIN: f64 = 0.9;
+/// On any machine they get something.
+const SHARE_ANYWHERE_MIN: f64 = 0.01;
 const RATIO_MAX: f64 = 3.0;
 /// Milliseconds more are no matter, whatever the ratio.
 const NO_MATTER: f64 = 0.050;
@@ -149,7 +151,12 @@ async fn one(
     let load = lab.load(name, Options { no_deploy: true, ..options.clone() });
     let beside = lab.finish(load).await?;
     let share = beside.created_per_second / wanted;
-    lab.expect("others' creations by their demand", Unit::Ratio, Limit::AtLeast(SHARE_MIN), share);
+    lab.expect(
+        "others' creations by their demand",
+        Unit::Ratio,
+        Limit::AtLeast(lab.pick(SHARE_ANYWHERE_MIN, SHARE_MIN)),
+        share,
+    );
     let (without, with) = (p99(before.request_latency.as_ref()), p99(beside.request_latency.as_ref()));
     lab.tell("others' request p99 without loops", Unit::Seconds, without);
     lab.tell("others' request p99", Unit::Seconds, with);
@@ -166,6 +173,6 @@ async fn one(
     lab.wait(Duration::from_secs(2)).await;
     let after = lab.measure(&format!("{name}: after"), Options { no_deploy: true, ..options }).await?;
     let share = after.completed_per_second / wanted;
-    lab.expect("others' completions by their demand", Unit::Ratio, Limit::AtLeast(SHARE_MIN), share);
+    lab.expect_in_full("others' completions by their demand", Unit::Ratio, Limit::AtLeast(SHARE_MIN), share);
     every_job_is_done_once(lab, server).await
 }

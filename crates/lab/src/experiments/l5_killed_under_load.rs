@@ -55,7 +55,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     }
     lab.phase("the end");
     lab.expect("instances acknowledged", Unit::Count, Limit::AtLeast(1.0), acknowledged);
-    lab.expect("acknowledged and lost", Unit::Count, Limit::Exactly(0.0), lost);
+    lab.expect_fact("acknowledged and lost", Unit::Count, Limit::Exactly(0.0), lost);
     lab.tell_all("time of the start", Unit::Seconds, &starts);
     server.stop().await
 }

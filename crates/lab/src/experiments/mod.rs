@@ -34,7 +34,7 @@ mod storage_fault;
 
 use crate::experiment::Experiment;
 
-/// Every row of the lab.
+/// Every row of the lab, but for that with a peer, which runs only when it is asked for.
 pub(crate) const ALL: &[&Experiment] = &[
     &e01_grpc_baseline::EXPERIMENT,
     &e02_rest_instead_of_grpc::EXPERIMENT,
@@ -68,7 +68,8 @@ pub(crate) const ALL: &[&Experiment] = &[
 
 /// The experiment of an ID, in either case of its letters.
 pub(crate) fn find(id: &str) -> Option<&'static Experiment> {
-    ALL.iter().copied().find(|experiment| experiment.id.eq_ignore_ascii_case(id))
+    let all = ALL.iter().copied().chain([&crate::peer::EXPERIMENT]);
+    all.into_iter().find(|experiment| experiment.id.eq_ignore_ascii_case(id))
 }
 
 #[cfg(test)]

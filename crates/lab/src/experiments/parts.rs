@@ -4,7 +4,7 @@ use bench::{Options, Report};
 use client::Protocol;
 
 use crate::error::LabError;
-use crate::lab::{Lab, p50, p99, seconds_of, until};
+use crate::lab::{Lab, p50, p99, seconds_of};
 use crate::result::{Limit, PlotKind};
 use crate::server::Server;
 use crate::unit::Unit;
@@ -14,8 +14,8 @@ use crate::worker::Knobs;
 pub(crate) const STANDARD_RATE: f64 = 150.0;
 /// The part of the load that must be done.
 const DONE_MIN: f64 = 0.98;
-/// How long what is under way may take once the load has ended.
-const REST_MAX: std::time::Duration = std::time::Duration::from_secs(30);
+/// When nothing more was completed for so long, nothing is going to be.
+const QUIET_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// The standard load over a protocol on a new server, with the figures that every report begins with.
 pub(crate) async fn standard_load(
@@ -68,14 +68,19 @@ pub(crate) fn nothing_is_lost(lab: &mut Lab, report: &Report) {
 
 /// As the server counts: every job that was created is completed, and was handed out once.
 pub(crate) async fn every_job_is_done_once(lab: &mut Lab, server: &Server) -> Result<(), LabError> {
-    let is_done = async || {
-        let jobs = server.metrics().await.map(|metrics| metrics.jobs());
-        jobs.is_ok_and(|jobs| jobs.completed >= jobs.created)
-    };
-    let rest = until(REST_MAX, is_done).await;
-    let jobs = server.metrics().await?.jobs();
+    let began = std::time::Instant::now();
+    let mut jobs = server.metrics().await?.jobs();
+    let (mut last, mut since) = (jobs.completed, began);
+    while jobs.completed < jobs.created && since.elapsed() < QUIET_MAX {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        jobs = server.metrics().await?.jobs();
+        if jobs.completed > last {
+            (last, since) = (jobs.completed, std::time::Instant::now());
+        }
+    }
     let left = jobs.created - jobs.completed;
-    lab.expect("jobs created and not completed", Unit::Count, Limit::Exactly(0.0), left);
+    let rest = (left <= 0.0).then(|| began.elapsed());
+    lab.expect_fact("jobs created and not completed", Unit::Count, Limit::Exactly(0.0), left);
     let again = jobs.activated - jobs.created;
     lab.expect("jobs handed out again", Unit::Count, Limit::Exactly(0.0), again);
     lab.tell("time until the last one was done", Unit::Seconds, seconds_of(rest));
