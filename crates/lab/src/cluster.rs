@@ -36,15 +36,15 @@ impl Cluster {
     pub(crate) async fn start(program: &Path, brokers: u16, directory: TempDir) -> Result<Self, LabError> {
         let base_port = free_ports(brokers)?;
         let mut command = Command::new(program);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_")) {
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_"))
+        {
             command.env_remove(name);
         }
         let count = brokers.to_string();
         command.args(["dev-cluster", &count, "--base-port", &base_port.to_string(), "--data-dir"]);
         command.arg(directory.path()).process_group(0).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child =
-            command.spawn().map_err(|error| LabError::environment("start a cluster", error))?;
+        let mut child = command.spawn().map_err(|error| LabError::environment("start a cluster", error))?;
         let mut lines = BufReader::new(child.stdout.take().expect("its output is a pipe")).lines();
         let ready = async {
             let mut ready = 0;
@@ -78,13 +78,15 @@ impl Cluster {
 
     /// The broker that leads, as one of them tells.
     pub(crate) async fn leader(&self, through: u16) -> Result<u16, LabError> {
-        let topology = ask(&self.rest(through), "GET", "/v2/topology", None).await?.good("ask for the topology")?;
+        let topology =
+            ask(&self.rest(through), "GET", "/v2/topology", None).await?.good("ask for the topology")?;
         let topology = topology.json();
         let brokers = topology["brokers"].as_array().cloned().unwrap_or_default();
         let leads = |broker: &serde_json::Value| {
             let partitions = broker["partitions"].as_array();
             partitions.is_some_and(|all| {
-                all.iter().any(|one| one["role"].as_str().is_some_and(|role| role.eq_ignore_ascii_case("leader")))
+                all.iter()
+                    .any(|one| one["role"].as_str().is_some_and(|role| role.eq_ignore_ascii_case("leader")))
             })
         };
         let leader = brokers.iter().find(|broker| leads(broker)).and_then(|broker| broker["nodeId"].as_u64());
@@ -95,7 +97,8 @@ impl Cluster {
     /// SIGKILL.
     pub(crate) fn kill(&self, broker: u16) -> Result<(), LabError> {
         let process = self.process(broker).and_then(|process| Pid::from_raw(process.cast_signed()));
-        let process = process.ok_or_else(|| LabError::System(format!("broker {broker} has ended by itself")))?;
+        let process =
+            process.ok_or_else(|| LabError::System(format!("broker {broker} has ended by itself")))?;
         kill_process(process, Signal::KILL).map_err(|error| LabError::environment("kill a broker", error))
     }
 

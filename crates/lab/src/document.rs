@@ -115,7 +115,11 @@ fn section(text: &mut String, experiment: &Experiment, result: Option<&Experimen
         return;
     }
     let Some(result) = result else {
-        let _ = writeln!(text, "`baton lab run {}`: not in the run that this page was written of.", experiment.id);
+        let _ = writeln!(
+            text,
+            "`baton lab run {}`: not in the run that this page was written of.",
+            experiment.id
+        );
         return;
     };
     let _ = writeln!(text, "`baton lab run {}`: {}", experiment.id, result.judgement.word());

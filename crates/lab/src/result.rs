@@ -82,6 +82,7 @@ pub struct Finding {
     pub spread: Option<(f64, f64)>,
     pub judgement: Judgement,
     /// No slowness of the machine explains a miss, such as something that was acknowledged and is lost.
+    #[serde(default)]
     pub stands: bool,
 }
 
@@ -161,6 +162,7 @@ pub struct ExperimentResult {
     pub published: Vec<Published>,
     pub reports: Vec<Report>,
     /// Conditions under which the figures came about.
+    #[serde(default)]
     pub notes: Vec<String>,
     /// Command lines of what was started.
     pub started: Vec<String>,

@@ -8,10 +8,9 @@ use client::{CreateInstance, Resource, RestClient, RestOptions};
 use parking_lot::Mutex;
 
 use super::parts::PROCESS;
-use crate::cluster::Cluster;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::Lab;
+use crate::lab::{Lab, until};
 use crate::result::{Limit, PlotKind};
 use crate::unit::Unit;
 
@@ -40,6 +39,8 @@ type Acknowledged = Arc<Mutex<Vec<(Instant, i64)>>>;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let mut cluster = lab.cluster(3).await?;
+    // Brokers are ready before one of them leads.
+    until(PATIENCE, async || cluster.leader(0).await.is_ok()).await;
     let leader = cluster.leader(0).await?;
     let through = (leader + 1) % 3;
     let options = RestOptions {

@@ -20,17 +20,19 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "L5",
     title: "Killed under load",
     hypothesis: "What was acknowledged is on the disk: a server that is killed (SIGKILL) at any moment has it again.",
-    set_up: "One broker; creations as fast as they go through, 64 at a time over gRPC.",
+    set_up: "One broker; creations with 32 KiB of variables as fast as they go through, 64 at a time over gRPC, so that \
+        the disk is busy all the time.",
     steady_state: "Creations are acknowledged.",
     action: "The server is killed in the midst of them and started again, several times.",
     measurement: "Acknowledged instances that the server does not know afterwards; time of the start. A kill leaves \
         what was written in the memory of the kernel, so a missing sync alone is not seen: `make simulate` finds that.",
     reference: "No acknowledged command is lost when a broker of a cluster is killed.",
-    seconds: (16, 45),
+    seconds: (20, 60),
     body: Body::Run(|lab| Box::pin(run(lab))),
 };
 
 const LANES: usize = 64;
+const PAYLOAD_BYTES: usize = 32 * 1024;
 /// The latest acknowledged ones are looked at: what is older was acknowledged long before the kill.
 const LOOKED_AT: usize = 500;
 
@@ -38,12 +40,12 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let mut server = lab.server(&[]).await?;
     let file = Resource { name: "benchmark.bpmn", content: BENCHMARK_BPMN.as_bytes() };
     server.client()?.deploy(&[file], None).await?;
-    let rounds = lab.pick(4, 12);
+    let rounds = lab.pick(8, 20);
     let (mut acknowledged, mut lost) = (0.0, 0.0);
     let mut starts = Vec::new();
     for round in 0..rounds {
         lab.phase("creations");
-        let length = Duration::from_millis(700 + 137 * round);
+        let length = Duration::from_millis(500 + 37 * round);
         let creations = Creations::begin(&server)?;
         lab.wait(length).await;
         lab.fault("killed");
@@ -77,14 +79,18 @@ impl Creations {
         };
         let client =
             GrpcClient::new(options).map_err(|error| LabError::environment("make a client", error))?;
+        let variables: Arc<str> = format!(r#"{{"payload":"{}"}}"#, "x".repeat(PAYLOAD_BYTES)).into();
         let (keys, is_over) = (Arc::<Mutex<Vec<i64>>>::default(), Arc::<AtomicBool>::default());
         let mut lanes = tokio::task::JoinSet::new();
         for _ in 0..LANES {
             let (client, keys, is_over) =
                 (Client::Grpc(client.clone()), Arc::clone(&keys), Arc::clone(&is_over));
+            let variables = Arc::clone(&variables);
             lanes.spawn(async move {
                 while !is_over.load(Ordering::Relaxed) {
-                    match client.create_instance_key(&CreateInstance::latest(PROCESS)).await {
+                    let command =
+                        CreateInstance { variables: Some(&variables), ..CreateInstance::latest(PROCESS) };
+                    match client.create_instance_key(&command).await {
                         Ok(key) => keys.lock().push(key),
                         // The server is killed.
                         Err(_) => return,
