@@ -43,7 +43,7 @@ impl Probe {
         Ok(Self { management: Some(Address::parse(address, PORT_DEFAULT)?), process: None })
     }
 
-    /// What the kernel tells of a process on this machine.
+    /// Figures of the kernel about a process on this machine.
     pub fn of_process(process: u32) -> Spent {
         of_process(process)
     }

@@ -1,4 +1,4 @@
-//! What a starter does: creates instances of a process or of several, each with its variables, one after the other.
+//! The work of a starter: it creates instances of a process or of several, each with its variables, one after the other.
 
 use std::fmt::{Display, Formatter};
 use std::sync::Arc;
@@ -23,20 +23,20 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(5);
 const MESSAGE_LIFE: Duration = Duration::from_mins(1);
 
 /// A process with the variables of its instances.
-pub(crate) struct Process {
+pub(crate) struct StartedProcess {
     pub(crate) model: Model,
     variables: Mix<String>,
 }
 
-impl Display for Process {
+impl Display for StartedProcess {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.model.process_id)
     }
 }
 
-/// What is created.
+/// The processes and tenants of the instances.
 pub(crate) struct Creation {
-    pub(crate) processes: Mix<Process>,
+    pub(crate) processes: Mix<StartedProcess>,
     tenants: Option<Mix<String>>,
     /// Tells the keys of messages of this run from those of another.
     run: u64,
@@ -50,7 +50,7 @@ impl Creation {
         let processes = names.map(|name| {
             let model = Model::of(name, options)?;
             let variables = payload::variables(options, &model)?;
-            Ok::<_, Error>(Process { model, variables })
+            Ok::<_, Error>(StartedProcess { model, variables })
         })?;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let run = since.as_micros() as u64;
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn kinds_of_jobs_are_worked_once() {
         let options =
-            Options { mix: Some("benchmark=3,ten-tasks,order".parse().unwrap()), ..Options::default() };
+            Options { mix: Some(Mix::parse("benchmark=3,ten-tasks,order").unwrap()), ..Options::default() };
         let creation = Creation::of(&options, None).unwrap();
         let names: Vec<&str> = creation.jobs().iter().map(|kind| kind.name.as_str()).collect();
         assert_eq!(names, ["benchmark-task", "check-stock", "charge-payment", "ship-order"]);

@@ -1,4 +1,4 @@
-//! What a worker does with a job: takes its time, then completes it, or fails it now and then.
+//! The work of a worker: it takes its time for a job, then completes it, or fails it now and then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -48,7 +48,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME|FILE", default_value = "benchmark")]
     pub process: String,
     /// Several processes with their weights instead, such as benchmark=3,order=1.
-    #[arg(long, value_name = "NAME=WEIGHT,…", conflicts_with_all = ["process", "process_id", "jobs_per_instance"])]
+    #[arg(long, value_name = "NAME=WEIGHT,…", value_parser = Mix::<String>::parse, conflicts_with_all = ["process", "process_id", "jobs_per_instance"])]
     pub mix: Option<Mix<String>>,
     /// ID of the process, where the file has several.
     #[arg(long, value_name = "ID")]
@@ -92,13 +92,13 @@ pub struct Options {
     #[arg(long, value_name = "BYTES", conflicts_with = "payload")]
     pub payload_bytes: Option<usize>,
     /// Several sizes with their weights instead, such as 200=9,32768=1.
-    #[arg(long, value_name = "BYTES=WEIGHT,…", conflicts_with_all = ["payload", "payload_bytes"])]
+    #[arg(long, value_name = "BYTES=WEIGHT,…", value_parser = Mix::<usize>::parse, conflicts_with_all = ["payload", "payload_bytes"])]
     pub payload_sizes: Option<Mix<usize>>,
     /// File with the start variables, a JSON object.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
     /// Tenants with their weights, such as a=3,b=1: the processes are deployed for each, and each instance is of one.
-    #[arg(long, value_name = "TENANT=WEIGHT,…")]
+    #[arg(long, value_name = "TENANT=WEIGHT,…", value_parser = Mix::<String>::parse)]
     pub tenants: Option<Mix<String>>,
 
     /// Only start instances, work no jobs.

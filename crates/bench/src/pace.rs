@@ -1,6 +1,6 @@
 //! When each request is meant to start.
 //!
-//! Open loop: the schedule says when request *i* is meant to start, whatever became of those before it. Latency is counted
+//! Open loop: the schedule says when request *i* is meant to start, whatever became of those before it. Latency counts
 //! from then, so a server that stalls is charged for every request that it made wait (no coordinated omission). A
 //! thread of its own keeps the beat: the runtime's timers tick in milliseconds, too coarse to measure a server that
 //! answers in less.

@@ -18,7 +18,7 @@ const MUTED: &str = "#94a3b8";
 /// A line of a plot.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// Places on both axes.
     pub points: Vec<(f64, f64)>,

@@ -30,7 +30,7 @@ const PAGE_FILE: &str = "lab.html";
 /// `baton lab …`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LabArguments {
-    /// What to do.
+    /// The command of the lab.
     #[command(subcommand)]
     pub command: LabCommand,
 }
@@ -66,7 +66,7 @@ pub enum LabCommand {
     },
 }
 
-/// What to run and how.
+/// Choice and size of the experiments, and their surroundings.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunArguments {
     /// Experiments, such as E5; see `list`.
@@ -295,7 +295,7 @@ async fn run_all(arguments: &RunArguments, version: &str) -> Result<u8, LabError
                         print(&table::experiment(&result));
                     }
                     ended.push((place, result));
-                    // What is known is kept, whatever comes next.
+                    // Results so far are kept, whatever comes next.
                     run.results = in_order(&ended);
                     write_files(&surroundings.directory, &run)?;
                 }

@@ -33,7 +33,7 @@ pub(crate) enum Size {
     Full(f64),
 }
 
-/// What is the same for all experiments of a run.
+/// Everything that is the same for all experiments of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub(crate) program: PathBuf,

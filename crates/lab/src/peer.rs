@@ -43,7 +43,7 @@ pub(crate) struct PeerPlace {
 }
 
 /// A system under the scenario.
-trait Peer {
+trait OtherSystem {
     /// Its name in the table.
     fn name(&self) -> &'static str;
     /// Conditions that make its figures better or worse than they would be elsewhere.
@@ -57,7 +57,7 @@ trait Peer {
 /// A gateway of Camunda 8.
 struct Zeebe(PeerPlace);
 
-impl Peer for Zeebe {
+impl OtherSystem for Zeebe {
     fn name(&self) -> &'static str {
         "zeebe"
     }

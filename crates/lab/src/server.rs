@@ -31,7 +31,7 @@ const CONNECTIONS: usize = 64;
 /// An answer that takes longer counts as failed.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a server is started with.
+/// Program, settings and environment of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerPlan {
     pub(crate) program: PathBuf,

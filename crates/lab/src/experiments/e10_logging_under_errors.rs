@@ -1,6 +1,6 @@
 //! E10: log lines of requests that are refused.
 
-use super::refusals::{Refusal, send};
+use super::refusals::{RefusedKind, send};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::Lab;
@@ -26,7 +26,7 @@ const LINES_MAX: f64 = 5.0;
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&[]).await?;
     let length = lab.seconds(2.0, 20.0);
-    for kind in Refusal::ALL {
+    for kind in RefusedKind::ALL {
         lab.phase(kind.name());
         let (before, cpu) = (server.log(), server.cpu_seconds());
         let refused = send(lab, &server, kind, length).await?;

@@ -1,6 +1,6 @@
 //! E11: what rejected commands leave behind.
 
-use super::refusals::{Refusal, send};
+use super::refusals::{RefusedKind, send};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::{Lab, until};
@@ -27,7 +27,7 @@ const RECORDS_MAX: f64 = 5.0;
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&[]).await?;
     let length = lab.seconds(2.0, 20.0);
-    for kind in [Refusal::UnknownJob, Refusal::UnknownProcess] {
+    for kind in [RefusedKind::UnknownJob, RefusedKind::UnknownProcess] {
         lab.phase(kind.name());
         let before = server.metrics().await?;
         let refused = send(lab, &server, kind, length).await?;
@@ -45,7 +45,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
         lab.tell("log entries for 1,000 requests", Unit::Count, entries * per_thousand);
         let written = grown("baton_process_disk_written_bytes_total");
         lab.tell("bytes on disk for 1,000 requests", Unit::Bytes, written * per_thousand);
-        if matches!(kind, Refusal::UnknownJob) {
+        if matches!(kind, RefusedKind::UnknownJob) {
             // One batch of the clock now and then is no cost of these requests.
             let entries = (entries - length.as_secs_f64() * 10.0).max(0.0) * per_thousand;
             lab.expect("entries beyond the clock's", Unit::Count, Limit::AtMost(50.0), entries);

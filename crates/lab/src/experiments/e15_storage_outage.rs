@@ -7,7 +7,7 @@ use client::Protocol;
 use serde_json::json;
 
 use super::parts::PROCESS;
-use super::storage_fault::Held;
+use super::storage_fault::StorageHold;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::{Lab, seconds_of, until};
@@ -38,7 +38,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let before = create(lab, &server, "before").await?;
 
     lab.fault("storage away");
-    let held = Held::begin(&file, None)?;
+    let held = StorageHold::begin(&file, None)?;
     let meanwhile = create(lab, &server, "meanwhile").await?;
     let answers = ask(&server).await;
     lab.expect("searches neither found nor refused clearly", Unit::Count, Limit::Exactly(0.0), answers);

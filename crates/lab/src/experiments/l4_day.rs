@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bench::{Options, Schedule};
+use bench::{Mix, Options, Schedule};
 use client::Protocol;
 
 use super::parts::nothing_is_lost;
@@ -55,11 +55,10 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
 }
 
 async fn part(lab: &mut Lab, server: &Server, name: &str, schedule: &Schedule) -> Result<(), LabError> {
-    let mix = |text: &str| text.parse().map_err(LabError::Environment);
     let options = Options {
         schedule: Some(schedule.clone()),
-        mix: Some(mix("benchmark=6,order=2,ten-tasks=1,message=1")?),
-        payload_sizes: Some("200=17,2000=2,32768=1".parse().map_err(LabError::Environment)?),
+        mix: Some(Mix::parse("benchmark=6,order=2,ten-tasks=1,message=1").map_err(LabError::Environment)?),
+        payload_sizes: Some(Mix::parse("200=17,2000=2,32768=1").map_err(LabError::Environment)?),
         worker_delay: Duration::ZERO,
         worker_delay_max: Some(Duration::from_millis(20)),
         worker_error_rate: 0.01,

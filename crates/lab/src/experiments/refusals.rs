@@ -17,7 +17,7 @@ const NO_JOB: i64 = 2_251_799_813_000_001;
 
 /// A kind of request that is refused.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Refusal {
+pub(crate) enum RefusedKind {
     /// A job that does not exist is completed.
     UnknownJob,
     /// An instance of a process that does not exist is created.
@@ -26,7 +26,7 @@ pub(crate) enum Refusal {
     InvalidBody,
 }
 
-impl Refusal {
+impl RefusedKind {
     pub(crate) const ALL: [Self; 3] = [Self::UnknownJob, Self::UnknownProcess, Self::InvalidBody];
 
     pub(crate) fn name(self) -> &'static str {
@@ -52,7 +52,7 @@ pub(crate) struct RefusalCounts {
 pub(crate) async fn send(
     lab: &Lab,
     server: &Server,
-    kind: Refusal,
+    kind: RefusedKind,
     length: Duration,
 ) -> Result<RefusalCounts, LabError> {
     let grpc = GrpcOptions {
@@ -69,13 +69,13 @@ pub(crate) async fn send(
         let rest = rest.clone();
         async move {
             match kind {
-                Refusal::UnknownJob => {
+                RefusedKind::UnknownJob => {
                     outcome(client.complete_job(&CompleteJob { job_key: NO_JOB, variables: None }).await)
                 }
-                Refusal::UnknownProcess => {
+                RefusedKind::UnknownProcess => {
                     outcome(client.create_instance_key(&CreateInstance::latest("no-such-process")).await)
                 }
-                Refusal::InvalidBody => {
+                RefusedKind::InvalidBody => {
                     let body = serde_json::json!({ "processDefinitionId": 5, "unheardOf": true });
                     match ask(&rest, "POST", "/v2/process-instances", Some(&body)).await {
                         Ok(answer) => Some(answer.status == 400),

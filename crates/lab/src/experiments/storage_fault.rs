@@ -20,12 +20,12 @@ const LARGE: &str = "2g";
 const PAGE_BYTES: u64 = 4096;
 
 /// Somebody else who writes to the file.
-pub(crate) struct Held {
+pub(crate) struct StorageHold {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Held {
+impl StorageHold {
     /// Holds the file for this long, again and again; or all the time.
     pub(crate) fn begin(file: &Path, each: Option<Duration>) -> Result<Self, LabError> {
         let cannot = |error: rusqlite::Error| LabError::environment("hold the file of the storage", error);
@@ -51,7 +51,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for StorageHold {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
