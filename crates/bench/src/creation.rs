@@ -1,4 +1,5 @@
-//! The work of a starter: it creates instances of a process or of several, each with its variables, one after the other.
+//! The work of a starter: it creates instances of a process or of several, each with its variables, one after the
+//! other.
 
 use std::fmt::{Display, Formatter};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use crate::experiment::{Body, Experiment};
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E9",
     title: "Uneven load",
-    hypothesis: "Whatever broker clients connect to, the cost is even enough.",
+    hypothesis: "The cost is even enough, whatever broker clients connect to.",
     set_up: "",
     steady_state: "",
     action: "",
