@@ -133,6 +133,23 @@ RATE ?= 100
 outage: ## Take secondary storage away for SECONDS (20) in every way, under RATE instances a second (100); STORES="sqlite postgres" picks some
 	OUTAGE_SECONDS=$(SECONDS) OUTAGE_RATE=$(RATE) $(CARGO) test --locked --release -p baton --test outage -- $(STORES)
 
+LAB_OUT ?= $(SCRATCH)/lab
+.PHONY: lab
+lab: release ## Run all published experiments in quick size, in at most four minutes; ARGS="--worker java" and the like go to the lab, LAB_OUT=DIR takes the results
+	@mkdir -p "$(LAB_OUT)"
+	"$(TARGET)/release/baton" lab run --all --quick --out "$(LAB_OUT)" $(ARGS)
+
+.PHONY: lab-full
+lab-full: release ## Run all published experiments in full size, which takes about an hour and wants a quiet machine, and write docs/experiments.md
+	@mkdir -p "$(LAB_OUT)"
+	"$(TARGET)/release/baton" lab run --all --out "$(LAB_OUT)" $(ARGS) || true
+	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --document docs/experiments.md
+	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --rest-against-grpc
+
+.PHONY: lab-planted
+lab-planted: ## Plant bugs in a server, and look whether the lab finds each by the row that should
+	$(CARGO) test --locked -p baton --features plantable --test planted -- --nocapture --test-threads 2
+
 PROGRAM ?= $(if $(filter /%,$(TARGET)),$(TARGET),$(CURDIR)/$(TARGET))/release/baton
 .PHONY: experiments
 experiments: release ## Run the experiments with workers, those of the Java client too, and the attacks in full size; PARTS="freeze" picks some, PROGRAM=PATH another build

@@ -70,6 +70,8 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Restore(arguments) => command::restore::run(&arguments),
         Command::Partition(arguments) => block_on(command::partition::run(&arguments)),
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
+        #[cfg(feature = "lab")]
+        Command::Lab(arguments) => command::lab::run(&arguments),
         Command::Bench(arguments) => block_on(command::bench::run(&arguments)),
         Command::DevCluster(arguments) => block_on(command::dev_cluster::run(&arguments)),
         Command::Demo(arguments) => block_on(command::demo::run(&arguments)),

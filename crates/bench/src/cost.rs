@@ -19,7 +19,8 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Totals since the server started.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Spent {
+pub struct Spent {
+    /// CPU time, seconds.
     pub cpu_seconds: Option<f64>,
     /// Resident memory now, bytes.
     pub resident_bytes: Option<f64>,
@@ -29,19 +30,26 @@ pub(crate) struct Spent {
 
 /// Where the figures come from.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Probe {
-    pub(crate) management: Option<Address>,
+pub struct Probe {
+    /// The management port.
+    pub management: Option<Address>,
     /// A process on this machine, for what the management port does not tell.
-    pub(crate) process: Option<u32>,
+    pub process: Option<u32>,
 }
 
 impl Probe {
-    pub(crate) fn management(address: &str) -> Result<Self, client::Error> {
+    /// Asks a management port alone.
+    pub fn management(address: &str) -> Result<Self, client::Error> {
         Ok(Self { management: Some(Address::parse(address, PORT_DEFAULT)?), process: None })
     }
 
+    /// Figures of the kernel about a process on this machine.
+    pub fn of_process(process: u32) -> Spent {
+        of_process(process)
+    }
+
     /// The figures now; those that cannot be had are missing.
-    pub(crate) async fn read(&self) -> Spent {
+    pub async fn read(&self) -> Spent {
         let mut spent = Spent::default();
         if let Some(address) = &self.management {
             for path in ["/metrics", "/actuator/prometheus"] {
@@ -61,12 +69,12 @@ impl Probe {
 }
 
 /// CPU seconds that this very process has used.
-pub(crate) fn own_cpu_seconds() -> Option<f64> {
+pub fn own_cpu_seconds() -> Option<f64> {
     of_process(std::process::id()).cpu_seconds
 }
 
 /// `GET` without keep-alive and without chunks, which HTTP/1.0 has not: enough to read a page of metrics.
-pub(crate) async fn get(address: &Address, path: &str) -> Option<String> {
+pub async fn get(address: &Address, path: &str) -> Option<String> {
     let exchange = async {
         let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await.ok()?;
         let request = format!("GET {}{path} HTTP/1.0\r\nHost: {}\r\n\r\n", address.base, address.authority());
@@ -90,7 +98,7 @@ fn of_metrics(text: &str) -> Spent {
 }
 
 /// The sum of all series of metric `name` in the Prometheus text format.
-pub(crate) fn metric(text: &str, name: &str) -> Option<f64> {
+pub fn metric(text: &str, name: &str) -> Option<f64> {
     let values = text.lines().filter_map(|line| {
         let rest = line.strip_prefix(name)?;
         // The name must end here; a label's value may contain blanks and braces, so the labels end at the last brace.

@@ -1,6 +1,7 @@
 //! Figures for people.
 
-pub(crate) fn micros(value: f64) -> String {
+/// A time with its unit.
+pub fn micros(value: f64) -> String {
     match value {
         value if value < 1000.0 => format!("{value:.0} µs"),
         value if value < 1_000_000.0 => format!("{:.2} ms", value / 1000.0),
@@ -8,7 +9,8 @@ pub(crate) fn micros(value: f64) -> String {
     }
 }
 
-pub(crate) fn bytes(value: f64) -> String {
+/// A size with its unit.
+pub fn bytes(value: f64) -> String {
     match value {
         value if value < 1024.0 => format!("{value:.0} B"),
         value if value < 1024.0 * 1024.0 => format!("{:.1} KiB", value / 1024.0),
@@ -18,7 +20,7 @@ pub(crate) fn bytes(value: f64) -> String {
 }
 
 /// A number with its thousands apart.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let decimals = usize::from(value < 100.0 && value.fract() != 0.0);
     let plain = format!("{value:.decimals$}");
     let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), None), |(a, b)| (a, Some(b)));

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::format::{bytes, micros, number};
+use crate::plot::{Axis, Line, Plot, escape, linear, percentiles};
 use crate::report::Report;
 
 impl Report {
@@ -12,33 +13,12 @@ impl Report {
     }
 }
 
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 260.0;
-const MARGIN_LEFT: f64 = 70.0;
-const MARGIN_RIGHT: f64 = 15.0;
-const MARGIN_TOP: f64 = 15.0;
-const MARGIN_BOTTOM: f64 = 40.0;
-const COLORS: [&str; 6] = ["#2563eb", "#ea580c", "#16a34a", "#9333ea", "#dc2626", "#0891b2"];
-
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;color:#1e293b}\
+/// The style of all pages.
+pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;color:#1e293b}\
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}p{color:#475569}table{border-collapse:collapse}\
 td,th{padding:.25rem .8rem;border-bottom:1px solid #e2e8f0;text-align:right}td:first-child,th:first-child{text-align:left}\
 svg{width:100%;height:auto}text{font:12px system-ui,sans-serif;fill:#475569}\
 @media(prefers-color-scheme:dark){body{background:#0f172a;color:#e2e8f0}p,text{color:#94a3b8;fill:#94a3b8}td,th{border-color:#334155}}";
-
-/// A line of a plot.
-struct Line {
-    name: String,
-    points: Vec<(f64, f64)>,
-}
-
-/// An axis: how to place a value between 0 and 1, where its ticks are, and how to write them.
-struct Axis {
-    title: &'static str,
-    max: f64,
-    place: fn(value: f64, max: f64) -> f64,
-    ticks: Vec<(f64, String)>,
-}
 
 /// The page for one measurement, or for several to compare.
 pub fn page(reports: &[Report]) -> String {
@@ -157,88 +137,12 @@ fn section(page: &mut String, title: &str, x: Axis, y_title: &'static str, lines
         return;
     }
     let top = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
-    let _ = writeln!(page, "<h2>{}</h2>\n{}", escape(title), plot(&x, &linear(y_title, top), &lines));
-}
-
-fn plot(x: &Axis, y: &Axis, lines: &[Line]) -> String {
-    let (right, bottom) = (WIDTH - MARGIN_RIGHT, HEIGHT - MARGIN_BOTTOM);
-    let at_x = |value| MARGIN_LEFT + (x.place)(value, x.max).clamp(0.0, 1.0) * (right - MARGIN_LEFT);
-    let at_y = |value| bottom - (y.place)(value, y.max).clamp(0.0, 1.0) * (bottom - MARGIN_TOP);
-    let height = HEIGHT + 20.0 * lines.len().div_ceil(2) as f64;
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">");
-    for (value, label) in &y.ticks {
-        let at = at_y(*value);
-        let _ = write!(
-            svg,
-            "<line x1=\"{MARGIN_LEFT}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#94a3b8\" stroke-opacity=\".35\"/>\
-             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
-            MARGIN_LEFT - 8.0,
-            at + 4.0
-        );
-    }
-    for (value, label) in &x.ticks {
-        let _ = write!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
-            at_x(*value),
-            bottom + 16.0
-        );
-    }
-    let _ = write!(
-        svg,
-        "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\">{}</text><text x=\"{MARGIN_LEFT}\" y=\"10\">{}</text>",
-        bottom + 32.0,
-        x.title,
-        y.title
+    let _ = writeln!(
+        page,
+        "<h2>{}</h2>\n{}",
+        escape(title),
+        Plot { lines: &lines, ..Plot::new(&x, &linear(y_title, top)) }.svg()
     );
-    for (index, line) in lines.iter().enumerate() {
-        let color = COLORS[index % COLORS.len()];
-        let mut points = String::with_capacity(line.points.len() * 12);
-        for &(px, py) in &line.points {
-            let _ = write!(points, "{:.1},{:.1} ", at_x(px), at_y(py));
-        }
-        let (column, row) = ((index % 2) as f64, (index / 2) as f64);
-        let (legend_x, legend_y) = (MARGIN_LEFT + column * 390.0, HEIGHT + 8.0 + row * 20.0);
-        let _ = write!(
-            svg,
-            "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" points=\"{}\"/>\
-             <rect x=\"{legend_x}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{color}\"/>\
-             <text x=\"{}\" y=\"{legend_y}\">{}</text>",
-            points.trim_end(),
-            legend_y - 11.0,
-            legend_x + 18.0,
-            escape(&line.name)
-        );
-    }
-    svg.push_str("</svg>");
-    svg
-}
-
-/// An axis from zero, with ticks at round numbers.
-fn linear(title: &'static str, max: f64) -> Axis {
-    let max = if max > 0.0 && max.is_finite() { max } else { 1.0 };
-    let magnitude = 10_f64.powf((max / 5.0).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * magnitude);
-    let step = steps.into_iter().find(|step| max / step <= 6.0).unwrap_or(max);
-    let decimals = if step < 1.0 { (-step.log10().floor()) as usize } else { 0 };
-    let count = (max / step).ceil() as u32;
-    let ticks = (0..=count).map(|index| {
-        let value = f64::from(index) * step;
-        (value, format!("{value:.decimals$}"))
-    });
-    Axis { title, max: f64::from(count) * step, place: |value, max| value / max, ticks: ticks.collect() }
-}
-
-/// An axis on which each further nine of a percentile takes the same room.
-fn percentiles() -> Axis {
-    const NINES_MAX: f64 = 5.0;
-    let nines = |percentile: f64, max: f64| -(1.0 - percentile / 100.0).max(10_f64.powf(-max)).log10() / max;
-    let ticks = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999].map(|value| (value, format!("{value} %")));
-    Axis { title: "percentile", max: NINES_MAX, place: nines, ticks: ticks.to_vec() }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -278,24 +182,5 @@ mod tests {
         report.series.clear();
         report.request_latency = None;
         check_well_formed(&report.html());
-    }
-
-    #[test]
-    fn ticks_are_round_and_cover_the_values() {
-        for max in [0.0, 0.03, 1.0, 7.3, 149.9, 72_000.0] {
-            let axis = linear("", max);
-            assert!(axis.max >= max && (2..=7).contains(&axis.ticks.len()), "{max}: {:?}", axis.ticks);
-        }
-        let axis = linear("", 149.9);
-        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
-        assert_eq!(labels, ["0", "50", "100", "150"]);
-    }
-
-    #[test]
-    fn each_nine_takes_the_same_room() {
-        let axis = percentiles();
-        let at = |value| (axis.place)(value, axis.max);
-        assert!((at(99.0) - at(90.0) - (at(99.9) - at(99.0))).abs() < 1e-9);
-        assert!((at(100.0) - 1.0).abs() < 1e-9 && at(0.0).abs() < 1e-9);
     }
 }

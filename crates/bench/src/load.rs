@@ -1,14 +1,16 @@
 //! Runs one measurement: starters, workers, and the clock that cuts it into warm-up, window and end.
 
 use std::{
-    future::{Future, ready},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use client::{
-    Client, CreateInstance, GrpcClient, GrpcOptions, Job, JobHandler, JobWorker, Outcome, Protocol, Resource,
-    RestClient, RestOptions, Transport, WorkerHandle, WorkerOptions,
+    Client, GrpcClient, GrpcOptions, JobWorker, Protocol, Resource, RestClient, RestOptions, Transport,
+    WorkerHandle, WorkerOptions,
 };
 use tokio::sync::Semaphore;
 
@@ -16,9 +18,10 @@ use crate::bar::Bar;
 use crate::{
     Error, Options, WorkerTransport,
     cost::{Probe, Spent, own_cpu_seconds},
-    model::Model,
+    creation::{Creation, LaneWork},
+    jobs::Completer,
+    lag::Lag,
     pace::Pace,
-    payload,
     record::{Counts, Recorder},
     report::{Report, Second, ServerCost, Setup},
     track::Tracker,
@@ -28,47 +31,50 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How long the end waits for instances that are under way.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 const DRAIN_STEP: Duration = Duration::from_millis(20);
-/// Pause of a starter in a closed loop after a refusal, so that a busy server is not hammered.
-const REFUSED_PAUSE: Duration = Duration::from_millis(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs one measurement as `options` say. Writes the files that they name; prints nothing but the progress bar.
 ///
 /// Must run on a tokio runtime with more than one thread for high rates; two suffice.
 pub async fn run(options: &Options) -> Result<Report, Error> {
-    let probe =
-        Probe::management(&options.management_address).map_err(Error::request("management address"))?;
-    run_with(options, &probe).await
+    run_until(options, &AtomicBool::new(false)).await
 }
 
-pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report, Error> {
-    let model = Model::of(options)?;
-    let variables = payload::variables(options, &model)?;
+/// The same, but ends early once `stop` is set.
+pub async fn run_until(options: &Options, stop: &AtomicBool) -> Result<Report, Error> {
+    let probe =
+        Probe::management(&options.management_address).map_err(Error::request("management address"))?;
+    run_with(options, &probe, stop).await
+}
+
+pub(crate) async fn run_with(options: &Options, probe: &Probe, stop: &AtomicBool) -> Result<Report, Error> {
+    // In a closed loop with workers, an instance leaves its place when it ends, not when its creation is answered.
+    let closed = options.starts().is_none() && !options.no_workers;
+    let room = closed.then(|| Arc::new(Semaphore::new(options.concurrency.max(1))));
+    let creation = Arc::new(Creation::of(options, room.clone())?);
     let starter = connect(options, options.concurrency)?;
     if !options.no_deploy {
-        let file = Resource { name: &model.file_name, content: model.xml.as_bytes() };
-        starter.deploy(&[file], None).await.map_err(Error::request("deploy the process"))?;
+        deploy(options, &starter, &creation).await?;
     }
     let recorder = Arc::new(Recorder::new());
-    // In a closed loop with workers, an instance leaves its place when it ends, not when its creation is answered.
-    let closed = options.rate.is_none() && !options.no_workers;
-    let room = closed.then(|| Arc::new(Semaphore::new(options.concurrency.max(1))));
-    let tracker = Arc::new(Tracker::new(model.jobs_per_instance, Arc::clone(&recorder), room.clone()));
-    let workers = start_workers(options, &model, &tracker)?;
+    let tracker = Arc::new(Tracker::new(Arc::clone(&recorder), room));
+    let workers = start_workers(options, &creation, &tracker)?;
 
     let mut run = Run {
         options,
         probe,
-        pace: Pace::new(options.rate, options.instances),
+        stop,
+        pace: Pace::new(options.starts(), options.instances),
         recorder,
         tracker,
         bar: Bar::new(!options.no_progress),
         series: Vec::new(),
         begin: Instant::now(),
     };
-    let setup = setup(options, &model, variables.len());
-    let creation = Arc::new(Creation { process_id: model.process_id, variables, room });
+    let setup = setup(options, &creation);
+    let lag = Lag::watch();
     let (measured, lanes) = run.measure(&starter, &creation).await;
+    let lag_p99 = lag.end().await;
     for lane in lanes {
         // A lane ends after its request; a panic in one has been printed already.
         let _ = lane.await;
@@ -80,9 +86,24 @@ pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report,
         worker.stop().await;
     }
     run.bar.clear();
-    let report = run.report(setup, &measured);
+    let mut report = run.report(setup, &measured);
+    report.generator_lag_p99_micros = lag_p99;
     write_files(options, &report)?;
     Ok(report)
+}
+
+async fn deploy(options: &Options, starter: &Client, creation: &Creation) -> Result<(), Error> {
+    for process in creation.processes.choices() {
+        let file = Resource { name: &process.model.file_name, content: process.model.xml.as_bytes() };
+        let tenants: Vec<Option<&str>> = match &options.tenants {
+            Some(tenants) => tenants.choices().map(|tenant| Some(tenant.as_str())).collect(),
+            None => vec![None],
+        };
+        for tenant in tenants {
+            starter.deploy(&[file], tenant).await.map_err(Error::request("deploy the process"))?;
+        }
+    }
+    Ok(())
 }
 
 /// A client of the chosen protocol with room for `in_flight` requests.
@@ -113,29 +134,9 @@ fn grpc(options: &Options, connections: usize, window: usize) -> Result<GrpcClie
     })
 }
 
-/// Completes jobs and tells the tracker.
-struct Completer {
-    tracker: Arc<Tracker>,
-    recorder: Arc<Recorder>,
-    result: Option<&'static str>,
-}
-
-impl JobHandler for Completer {
-    fn handle(&self, _: &Job) -> impl Future<Output = Outcome> + Send {
-        ready(Outcome::Complete(self.result.map(str::to_owned)))
-    }
-
-    fn reported(&self, job: &Job, result: Result<(), &client::Error>) {
-        match result {
-            Ok(()) => self.tracker.job_done(job.process_instance_key),
-            Err(error) => self.recorder.error(error),
-        }
-    }
-}
-
 fn start_workers(
     options: &Options,
-    model: &Model,
+    creation: &Creation,
     tracker: &Arc<Tracker>,
 ) -> Result<Vec<WorkerHandle>, Error> {
     let mut workers = Vec::new();
@@ -144,13 +145,15 @@ fn start_workers(
     }
     let reporter = connect(options, options.worker_capacity)?;
     let streams = grpc(options, 1, 1).map_err(Error::request("connect"))?;
-    for job in &model.jobs {
+    let tenants = options.tenants.iter().flat_map(|tenants| tenants.choices().cloned());
+    let tenants: Vec<String> = tenants.collect();
+    for job in creation.jobs() {
         for _ in 0..options.workers.max(1) {
             let settings = WorkerOptions {
                 name: "baton-bench".to_owned(),
                 capacity: options.worker_capacity,
                 timeout: options.job_timeout,
-                delay: options.worker_delay,
+                tenant_ids: tenants.clone(),
                 // Fetching one that is not there keeps the documents at home.
                 fetch_variables: if options.no_fetch {
                     vec!["baton-bench-none".to_owned()]
@@ -163,18 +166,18 @@ fn start_workers(
                 },
                 ..WorkerOptions::new(job.name.clone())
             };
-            let (tracker, recorder) = (Arc::clone(tracker), tracker.recorder());
-            let handler = Completer { tracker, recorder, result: job.result };
+            let handler = Completer::new(options, tracker, job.result);
             workers.push(JobWorker::new(reporter.clone(), settings, handler).start());
         }
     }
     Ok(workers)
 }
 
-fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
-    let load = match options.rate {
-        Some(rate) => format!("open loop, {rate}/s"),
-        None => format!("closed loop, {} at a time", options.concurrency),
+fn setup(options: &Options, creation: &Creation) -> Setup {
+    let load = match (options.shape(), options.rate) {
+        (Some(shape), _) => format!("open loop, {}", shape.text()),
+        (None, Some(rate)) => format!("open loop, {rate}/s"),
+        (None, None) => format!("closed loop, {} at a time", options.concurrency),
     };
     let workers = if options.no_workers {
         Setup::NO_WORKERS.to_owned()
@@ -183,72 +186,26 @@ fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
             WorkerTransport::Poll => "poll",
             WorkerTransport::Stream => "stream",
         };
-        let delay = options.worker_delay.as_millis();
-        format!(
-            "{transport}, capacity {}, delay {delay} ms",
-            options.worker_capacity * options.workers.max(1)
-        )
+        let mut delay = options.worker_delay.as_millis().to_string();
+        if options.longest_work() > options.worker_delay {
+            delay += &format!(" to {}", options.longest_work().as_millis());
+        }
+        let failed = match options.worker_error_rate {
+            rate if rate > 0.0 => format!(", {} % fail", rate * 100.0),
+            _ => String::new(),
+        };
+        let capacity = options.worker_capacity * options.workers.max(1);
+        format!("{transport}, capacity {capacity}, delay {delay} ms{failed}")
     };
     Setup {
         protocol: options.protocol.to_string(),
-        process: model.process_id.clone(),
+        process: creation.processes.to_string(),
         load,
         workers,
-        payload_bytes,
+        payload_bytes: creation.payload_bytes(),
         connections: options.connections(options.concurrency),
-        measured_ms: options.duration.as_millis() as u64,
-        warm_up_ms: options.warm_up.as_millis() as u64,
-    }
-}
-
-/// The operation of each request.
-struct Creation {
-    process_id: String,
-    variables: String,
-    /// Room for another instance in a closed loop with workers.
-    room: Option<Arc<Semaphore>>,
-}
-
-struct LaneWork {
-    pace: Pace,
-    recorder: Arc<Recorder>,
-    tracker: Arc<Tracker>,
-    starter: Client,
-    creation: Arc<Creation>,
-    /// Whether the next request waits for this one's answer.
-    closed: bool,
-    /// Whether somebody works the jobs.
-    follow: bool,
-}
-
-impl LaneWork {
-    async fn run(self) {
-        let Creation { process_id, variables, room } = &*self.creation;
-        let command = CreateInstance { variables: Some(variables), ..CreateInstance::latest(process_id) };
-        loop {
-            if let Some(room) = room {
-                match room.acquire().await {
-                    Ok(permit) => permit.forget(),
-                    Err(_) => return,
-                }
-            }
-            let Some(intended) = self.pace.next().await else { return };
-            match self.starter.create_instance_key(&command).await {
-                Ok(key) => {
-                    self.recorder.request(intended, Instant::now());
-                    if self.follow {
-                        self.tracker.started(key, intended);
-                    }
-                }
-                Err(error) => {
-                    self.recorder.error(&error);
-                    self.tracker.give_room(1);
-                    if self.closed {
-                        tokio::time::sleep(REFUSED_PAUSE).await;
-                    }
-                }
-            }
-        }
+        measured_ms: options.duration().as_millis() as u64,
+        warm_up_ms: options.warm_up().as_millis() as u64,
     }
 }
 
@@ -256,6 +213,7 @@ impl LaneWork {
 struct Run<'a> {
     options: &'a Options,
     probe: &'a Probe,
+    stop: &'a AtomicBool,
     pace: Pace,
     recorder: Arc<Recorder>,
     tracker: Arc<Tracker>,
@@ -286,7 +244,7 @@ impl Run<'_> {
                 tracker: Arc::clone(&self.tracker),
                 starter: starter.clone(),
                 creation: Arc::clone(creation),
-                closed: self.options.rate.is_none(),
+                closed: self.options.starts().is_none(),
                 follow: !self.options.no_workers,
             };
             tokio::spawn(work.run())
@@ -298,20 +256,21 @@ impl Run<'_> {
     async fn measure(&mut self, starter: &Client, creation: &Arc<Creation>) -> (Measured, Vec<Lane>) {
         let mut before = Counts::default();
         let mut lanes = Vec::new();
-        if !self.options.warm_up.is_zero() {
+        let warm_up = self.options.warm_up();
+        if !warm_up.is_zero() {
             lanes = self.start_lanes(starter, creation);
-            self.pass("warming up", self.options.warm_up, &lanes, &mut before).await;
+            self.pass("warming up", warm_up, &lanes, &mut before).await;
         }
         let spent = self.probe.read().await;
         let own_cpu = own_cpu_seconds();
         self.recorder.open_window();
         let (from, counts) = (Instant::now(), self.recorder.counts());
         // Without a warm-up every request counts, the first included.
-        if self.options.warm_up.is_zero() {
+        if warm_up.is_zero() {
             lanes = self.start_lanes(starter, creation);
         }
         // A run that ends by count has no other end.
-        let length = if self.options.instances.is_some() { Duration::MAX } else { self.options.duration };
+        let length = if self.options.instances.is_some() { Duration::MAX } else { self.options.duration() };
         self.pass("measuring", length, &lanes, &mut before).await;
         let measured = Measured {
             length: from.elapsed(),
@@ -330,10 +289,10 @@ impl Run<'_> {
     async fn pass(&mut self, what: &'static str, length: Duration, lanes: &[Lane], before: &mut Counts) {
         let from = Instant::now();
         let mut last = from;
-        while from.elapsed() < length && !lanes.iter().all(Lane::is_finished) {
+        while from.elapsed() < length && !lanes.iter().all(Lane::is_finished) && !self.is_stopped() {
             let left = length.saturating_sub(from.elapsed());
             tokio::time::sleep(left.min(SECOND.saturating_sub(last.elapsed())).min(DRAIN_STEP * 5)).await;
-            let done = from.elapsed() >= length || lanes.iter().all(Lane::is_finished);
+            let done = from.elapsed() >= length || lanes.iter().all(Lane::is_finished) || self.is_stopped();
             if last.elapsed() < SECOND && !done {
                 continue;
             }
@@ -348,6 +307,10 @@ impl Run<'_> {
             }
             self.tracker.sweep(now);
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn show(&mut self, what: &'static str, length: Duration, from: Instant, row: &Second) {
@@ -365,7 +328,7 @@ impl Run<'_> {
 
     /// Waits for instances that are under way, so that the slowest are not left out of the latencies.
     async fn drain(&self) {
-        let until = Instant::now() + DRAIN_MAX + self.options.worker_delay;
+        let until = Instant::now() + DRAIN_MAX + self.options.longest_work();
         while self.tracker.under_way() > 0 && Instant::now() < until {
             self.bar.print(&format!("waiting for {} instances", self.tracker.under_way()));
             tokio::time::sleep(DRAIN_STEP).await;
@@ -405,6 +368,8 @@ impl Run<'_> {
                 disk_written_bytes_per_instance: per_instance(written),
             },
             generator_cpu_micros_per_instance: per_instance(own_cpu).map(|seconds| seconds * 1e6),
+            generator_lag_p99_micros: None,
+            histograms: self.recorder.histograms(),
             series: self.series.clone(),
         }
     }

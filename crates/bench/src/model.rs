@@ -14,6 +14,12 @@ pub const ORDER_BPMN: &str = include_str!("../models/order.bpmn");
 /// Ten service tasks of type `benchmark-task` with an exclusive and a parallel gateway.
 pub const TEN_TASKS_BPMN: &str = include_str!("../models/ten_tasks.bpmn");
 
+/// Start event, a message to wait for, a service task of type `benchmark-task`, end event. The message's correlation
+/// key is the variable `key`.
+pub const MESSAGE_BPMN: &str = include_str!("../models/message.bpmn");
+/// Name of that message.
+pub(crate) const MESSAGE_NAME: &str = "benchmark-message";
+
 /// Start variables of an order that takes every task of the order process.
 pub const ORDER_VARIABLES: &str = r#"{"orderId":"A-1047","customer":{"name":"Ada Example","level":"gold"},"items":[{"sku":"tea-50","quantity":2,"price":7.95},{"sku":"pot-1","quantity":1,"price":34.50}]}"#;
 
@@ -28,6 +34,8 @@ pub(crate) struct Model {
     pub(crate) jobs_per_instance: u32,
     /// Start variables where the options give none.
     pub(crate) variables: Option<&'static str>,
+    /// Each instance waits for a message.
+    pub(crate) waits_for_message: bool,
 }
 
 /// A job type and what its worker answers.
@@ -38,12 +46,17 @@ pub(crate) struct JobKind {
 }
 
 impl Model {
-    /// The model that the options name.
-    pub(crate) fn of(options: &Options) -> Result<Self, Error> {
-        match options.process.as_str() {
+    /// The model that the options name, or one of their mix.
+    pub(crate) fn of(process: &str, options: &Options) -> Result<Self, Error> {
+        match process {
+            "message" => {
+                Ok(Self { waits_for_message: true, ..Self::read("message.bpmn", MESSAGE_BPMN, options)? })
+            }
             "benchmark" => Self::read("benchmark.bpmn", BENCHMARK_BPMN, options),
             "ten-tasks" => {
-                Ok(Self { jobs_per_instance: 10, ..Self::read("ten_tasks.bpmn", TEN_TASKS_BPMN, options)? })
+                let model = Self::read("ten_tasks.bpmn", TEN_TASKS_BPMN, options)?;
+                // Its gateway asks for the amount.
+                Ok(Self { jobs_per_instance: 10, variables: Some(r#"{"amount":1500}"#), ..model })
             }
             "order" => Self::order(options),
             file => {
@@ -96,6 +109,7 @@ impl Model {
             jobs,
             jobs_per_instance,
             variables: None,
+            waits_for_message: false,
         })
     }
 }
@@ -127,7 +141,7 @@ mod tests {
     use super::*;
 
     fn model(process: &str) -> Model {
-        Model::of(&Options { process: process.to_owned(), ..Options::default() }).unwrap()
+        Model::of(process, &Options::default()).unwrap()
     }
 
     fn types(model: &Model) -> Vec<&str> {
@@ -154,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_flow_of_the_built_in_models_has_a_shape() {
-        for xml in [BENCHMARK_BPMN, ORDER_BPMN, TEN_TASKS_BPMN] {
+        for xml in [BENCHMARK_BPMN, ORDER_BPMN, TEN_TASKS_BPMN, MESSAGE_BPMN] {
             let flows = xml.matches("<bpmn:sequenceFlow ").count();
             assert!(flows > 0);
             assert_eq!(xml.matches("<bpmndi:BPMNEdge ").count(), flows);
@@ -168,20 +182,20 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), r#"<definitions><process id="a"/><process id="b"/></definitions>"#)
             .unwrap();
-        let mut options = Options { process: file.path().display().to_string(), ..Options::default() };
-        assert!(matches!(Model::of(&options), Err(Error::Model { .. })));
+        let path = file.path().display().to_string();
+        let mut options = Options::default();
+        assert!(matches!(Model::of(&path, &options), Err(Error::Model { .. })));
         options.no_workers = true;
-        assert_eq!(Model::of(&options).unwrap().process_id, "a");
+        assert_eq!(Model::of(&path, &options).unwrap().process_id, "a");
         options.process_id = Some("b".to_owned());
-        assert_eq!(Model::of(&options).unwrap().process_id, "b");
+        assert_eq!(Model::of(&path, &options).unwrap().process_id, "b");
         options.process_id = Some("c".to_owned());
-        assert!(matches!(Model::of(&options), Err(Error::Model { .. })));
+        assert!(matches!(Model::of(&path, &options), Err(Error::Model { .. })));
     }
 
     #[test]
     fn a_missing_file_is_named() {
-        let error =
-            Model::of(&Options { process: "nowhere.bpmn".to_owned(), ..Options::default() }).unwrap_err();
+        let error = Model::of("nowhere.bpmn", &Options::default()).unwrap_err();
         assert!(error.to_string().starts_with("nowhere.bpmn: "), "{error}");
     }
 }

@@ -4,6 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use client::Protocol;
 
+use crate::mix::Mix;
+use crate::schedule::Schedule;
+
 /// How jobs reach the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum WorkerTransport {
@@ -40,9 +43,13 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     pub connections: Option<usize>,
 
-    /// Process to run: benchmark, order, ten-tasks, or a BPMN file.
+    /// Process to run: benchmark, order, ten-tasks, message, or a BPMN file. In "message" each instance waits for a
+    /// message that is published once the instance is created.
     #[arg(long, value_name = "NAME|FILE", default_value = "benchmark")]
     pub process: String,
+    /// Several processes with their weights instead, such as benchmark=3,order=1.
+    #[arg(long, value_name = "NAME=WEIGHT,…", value_parser = Mix::<String>::parse, conflicts_with_all = ["process", "process_id", "jobs_per_instance"])]
+    pub mix: Option<Mix<String>>,
     /// ID of the process, where the file has several.
     #[arg(long, value_name = "ID")]
     pub process_id: Option<String>,
@@ -57,6 +64,17 @@ pub struct Options {
     /// loop).
     #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
     pub rate: Option<f64>,
+    /// Rates that follow each other instead of one (open loop), such as "150/s for 10s, 150/s to 300/s over 20s, burst
+    /// 500, pause 5s". All of it is measured: there is no warm-up, and its length is the duration.
+    #[arg(long, value_name = "PARTS", value_parser = Schedule::parse, conflicts_with = "rate")]
+    pub schedule: Option<Schedule>,
+    /// The same from a file; parts may stand on lines of their own.
+    #[arg(long, value_name = "FILE", value_parser = Schedule::read, conflicts_with_all = ["rate", "schedule"])]
+    pub schedule_file: Option<Schedule>,
+    /// Start instances at the times of a file: one in a line, in seconds from the begin.
+    #[arg(long, value_name = "FILE", value_parser = Schedule::replay,
+        conflicts_with_all = ["rate", "schedule", "schedule_file"])]
+    pub replay: Option<Schedule>,
     /// Closed loop: instances under way at a time. Open loop: requests in flight at most.
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub concurrency: usize,
@@ -73,9 +91,15 @@ pub struct Options {
     /// Size of the start variables in bytes.
     #[arg(long, value_name = "BYTES", conflicts_with = "payload")]
     pub payload_bytes: Option<usize>,
+    /// Several sizes with their weights instead, such as 200=9,32768=1.
+    #[arg(long, value_name = "BYTES=WEIGHT,…", value_parser = Mix::<usize>::parse, conflicts_with_all = ["payload", "payload_bytes"])]
+    pub payload_sizes: Option<Mix<usize>>,
     /// File with the start variables, a JSON object.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
+    /// Tenants with their weights, such as a=3,b=1: the processes are deployed for each, and each instance is of one.
+    #[arg(long, value_name = "TENANT=WEIGHT,…", value_parser = Mix::<String>::parse)]
+    pub tenants: Option<Mix<String>>,
 
     /// Only start instances, work no jobs.
     #[arg(long)]
@@ -92,6 +116,12 @@ pub struct Options {
     /// How long the work takes.
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = duration)]
     pub worker_delay: Duration,
+    /// How long the work takes at the most: then each job takes any time from the delay to this.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub worker_delay_max: Option<Duration>,
+    /// Share of the jobs that workers fail, from 0 to 1; each is tried again.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    pub worker_error_rate: f64,
     /// Hand out no variables with the jobs. Default: all.
     #[arg(long)]
     pub no_fetch: bool,
@@ -123,21 +153,29 @@ impl Default for Options {
             authorization: None,
             connections: None,
             process: "benchmark".to_owned(),
+            mix: None,
             process_id: None,
             jobs_per_instance: None,
             no_deploy: false,
             rate: None,
+            schedule: None,
+            schedule_file: None,
+            replay: None,
             concurrency: 64,
             instances: None,
             warm_up: Duration::from_secs(5),
             duration: Duration::from_secs(20),
             payload_bytes: None,
+            payload_sizes: None,
             payload: None,
+            tenants: None,
             no_workers: false,
             worker_transport: WorkerTransport::Stream,
             workers: 1,
             worker_capacity: 128,
             worker_delay: Duration::ZERO,
+            worker_delay_max: None,
+            worker_error_rate: 0.0,
             no_fetch: false,
             job_timeout: Duration::from_secs(30),
             html: None,
@@ -149,6 +187,32 @@ impl Default for Options {
 }
 
 impl Options {
+    /// When requests start in an open loop; none is the closed loop.
+    pub(crate) fn starts(&self) -> Option<Schedule> {
+        let shaped = self.shape().cloned();
+        shaped.or_else(|| self.rate.map(Schedule::steady))
+    }
+
+    /// A schedule that has an end.
+    pub(crate) fn shape(&self) -> Option<&Schedule> {
+        self.schedule.as_ref().or(self.schedule_file.as_ref()).or(self.replay.as_ref())
+    }
+
+    /// How long it runs before measuring; a schedule is measured whole.
+    pub(crate) fn warm_up(&self) -> Duration {
+        if self.shape().is_some() { Duration::ZERO } else { self.warm_up }
+    }
+
+    /// How long it measures.
+    pub(crate) fn duration(&self) -> Duration {
+        self.shape().and_then(Schedule::length).unwrap_or(self.duration)
+    }
+
+    /// The longest work of a job.
+    pub(crate) fn longest_work(&self) -> Duration {
+        self.worker_delay_max.unwrap_or(self.worker_delay).max(self.worker_delay)
+    }
+
     /// Connections for each of starter and worker, where `in_flight` requests are made at a time.
     pub(crate) fn connections(&self, in_flight: usize) -> usize {
         const REST_CONNECTIONS_MAX: usize = 64;
@@ -186,6 +250,13 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("must be a number from 0 to 1".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser;
@@ -215,6 +286,13 @@ mod tests {
         assert!(Command::try_parse_from(["bench", "--rate", "0"]).is_err());
         assert!(Command::try_parse_from(["bench", "--rate", "NaN"]).is_err());
         assert!(Command::try_parse_from(["bench", "--payload", "a", "--payload-bytes", "1"]).is_err());
+        let shaped = ["bench", "--schedule", "5/s for 2s, burst 3", "--mix", "order=2,benchmark"];
+        let options = Command::try_parse_from(shaped).unwrap().options;
+        assert_eq!((options.warm_up(), options.duration()), (Duration::ZERO, Duration::from_secs(2)));
+        assert!(options.mix.is_some() && options.starts().is_some());
+        for wrong in [["--schedule", "5 for 2s"], ["--replay", "/nowhere"], ["--worker-error-rate", "2"]] {
+            assert!(Command::try_parse_from([["bench"].as_slice(), &wrong].concat()).is_err(), "{wrong:?}");
+        }
     }
 
     #[test]

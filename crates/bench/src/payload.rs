@@ -1,12 +1,19 @@
 //! Start variables of the size asked for.
 
-use crate::{Error, Options, model::Model};
+use crate::{Error, Options, mix::Mix, model::Model};
 
 /// Start variables where neither options nor model say anything, bytes.
 const PAYLOAD_BYTES_DEFAULT: usize = 200;
 
-/// The start variables, a JSON object as text.
-pub(crate) fn variables(options: &Options, model: &Model) -> Result<String, Error> {
+/// The start variables, JSON objects as text: one, or one for each size.
+pub(crate) fn variables(options: &Options, model: &Model) -> Result<Mix<String>, Error> {
+    match &options.payload_sizes {
+        Some(sizes) => sizes.map(|bytes| one(options, model, Some(*bytes))),
+        None => one(options, model, options.payload_bytes).map(Mix::only),
+    }
+}
+
+fn one(options: &Options, model: &Model, bytes: Option<usize>) -> Result<String, Error> {
     if let Some(path) = &options.payload {
         let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
         return match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text) {
@@ -14,7 +21,7 @@ pub(crate) fn variables(options: &Options, model: &Model) -> Result<String, Erro
             Err(error) => Err(Error::Options(format!("{}: not a JSON object: {error}", path.display()))),
         };
     }
-    Ok(match (model.variables, options.payload_bytes) {
+    Ok(match (model.variables, bytes) {
         (Some(variables), None) => variables.to_owned(),
         (Some(variables), Some(bytes)) => pad(variables, bytes),
         (None, bytes) => pad("{}", bytes.unwrap_or(PAYLOAD_BYTES_DEFAULT)),
@@ -62,10 +69,10 @@ mod tests {
     fn a_payload_file_must_be_an_object() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let options = Options { payload: Some(file.path().to_owned()), ..Options::default() };
-        let model = Model::of(&options).unwrap();
+        let model = Model::of("benchmark", &options).unwrap();
         std::fs::write(file.path(), "[1]").unwrap();
         assert!(matches!(variables(&options, &model), Err(Error::Options(_))));
         std::fs::write(file.path(), r#"{"a": 1.0}"#).unwrap();
-        assert_eq!(variables(&options, &model).unwrap(), r#"{"a": 1.0}"#);
+        assert_eq!(variables(&options, &model).unwrap().of(0), r#"{"a": 1.0}"#);
     }
 }

@@ -9,6 +9,7 @@ use std::{
 use hdrhistogram::Histogram;
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::histograms::Histograms;
 use crate::report::{Latency, Second};
 
 /// Latencies are kept in microseconds with three significant digits, up to an hour.
@@ -183,13 +184,24 @@ impl Recorder {
 
     /// Latency of requests and of whole instances within the measured window.
     pub(crate) fn latencies(&self) -> (Option<Latency>, Option<Latency>) {
+        let (request, execution) = self.whole();
+        (Latency::of(&request), Latency::of(&execution))
+    }
+
+    /// The same as they were counted.
+    pub(crate) fn histograms(&self) -> Histograms {
+        let (request, execution) = self.whole();
+        Histograms::of(&request, &execution)
+    }
+
+    fn whole(&self) -> (Histogram<u64>, Histogram<u64>) {
         let (mut request, mut execution) = (histogram(), histogram());
         for shard in &self.shards {
             let shard = lock(shard);
             request.add(&shard.request).expect("all histograms have the same bounds");
             execution.add(&shard.execution).expect("all histograms have the same bounds");
         }
-        (Latency::of(&request), Latency::of(&execution))
+        (request, execution)
     }
 
     fn shard(&self) -> MutexGuard<'_, Shard> {

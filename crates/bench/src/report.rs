@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::format::{bytes, micros, number, percent};
+use crate::histograms::Histograms;
 
 /// The results of one measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,13 @@ pub struct Report {
     pub server: ServerCost,
     /// CPU that the load generator itself used, microseconds per instance.
     pub generator_cpu_micros_per_instance: Option<f64>,
+    /// How late timers of the load generator were, ninety-nine of a hundred, microseconds: when this is long, it did
+    /// not keep up, and the latencies are its own.
+    #[serde(default)]
+    pub generator_lag_p99_micros: Option<u64>,
+    /// The latencies as they were counted.
+    #[serde(default)]
+    pub histograms: Histograms,
     /// One row per second, warm-up included.
     pub series: Vec<Second>,
 }
@@ -214,6 +222,7 @@ impl Report {
             figure("server resident memory", server.resident_bytes, bytes),
             figure("server disk writes per instance", server.disk_written_bytes_per_instance, bytes),
             figure("load generator CPU per instance", self.generator_cpu_micros_per_instance, micros),
+            figure("load generator late, p99", self.generator_lag_p99_micros.map(|lag| lag as f64), micros),
         ]
     }
 }
@@ -268,7 +277,7 @@ pub fn plain_table(header: &[&str]) -> Table {
 }
 
 /// An empty table with its numbers to the right.
-pub(crate) fn table(header: &[&str]) -> Table {
+pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(header.iter().copied());
@@ -321,6 +330,8 @@ pub(crate) mod tests {
             rejections: BTreeMap::from([("RESOURCE_EXHAUSTED".to_owned(), 3)]),
             server: ServerCost { cpu_micros_per_instance: Some(95.0), ..ServerCost::default() },
             generator_cpu_micros_per_instance: Some(40.0),
+            generator_lag_p99_micros: Some(1500),
+            histograms: Histograms::default(),
             series: vec![second(1.0), second(2.0)],
         }
     }

@@ -33,7 +33,6 @@ enum Tracked {
 pub(crate) struct Tracker {
     shards: [Mutex<HashMap<i64, Tracked>>; SHARDS],
     count: AtomicU64,
-    jobs_per_instance: u32,
     recorder: Arc<Recorder>,
     /// Room for another instance in a closed loop.
     room: Option<Arc<Semaphore>>,
@@ -41,33 +40,29 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    pub(crate) fn new(jobs_per_instance: u32, recorder: Arc<Recorder>, room: Option<Arc<Semaphore>>) -> Self {
+    pub(crate) fn new(recorder: Arc<Recorder>, room: Option<Arc<Semaphore>>) -> Self {
         Self {
             shards: std::array::from_fn(|_| Mutex::default()),
             count: AtomicU64::new(0),
-            jobs_per_instance,
             recorder,
             room,
             lost: AtomicU64::new(0),
         }
     }
 
-    /// The creation of instance `key` was answered.
-    pub(crate) fn started(&self, key: i64, intended: Instant) {
+    /// The creation of instance `key`, which ends with so many jobs, was answered.
+    pub(crate) fn started(&self, key: i64, intended: Instant, jobs: u32) {
         let intended_nanos = self.recorder.nanos(intended);
         let ended = {
             let mut shard = lock(self.shard(key));
             match shard.entry(key) {
                 Entry::Occupied(mut entry) => match *entry.get() {
-                    Tracked::Ahead { jobs_done, last_nanos } if jobs_done >= self.jobs_per_instance => {
+                    Tracked::Ahead { jobs_done, last_nanos } if jobs_done >= jobs => {
                         entry.remove();
                         Some(last_nanos)
                     }
                     Tracked::Ahead { jobs_done, .. } => {
-                        entry.insert(Tracked::Started {
-                            intended_nanos,
-                            jobs_left: self.jobs_per_instance - jobs_done,
-                        });
+                        entry.insert(Tracked::Started { intended_nanos, jobs_left: jobs - jobs_done });
                         None
                     }
                     Tracked::Started { .. } => None,
@@ -77,7 +72,7 @@ impl Tracker {
                         self.count.fetch_sub(1, Ordering::Relaxed);
                         self.give_room(1);
                     } else {
-                        entry.insert(Tracked::Started { intended_nanos, jobs_left: self.jobs_per_instance });
+                        entry.insert(Tracked::Started { intended_nanos, jobs_left: jobs });
                     }
                     None
                 }
@@ -182,15 +177,15 @@ impl Tracker {
 mod tests {
     use super::*;
 
-    fn tracker(jobs: u32) -> (Tracker, Arc<Recorder>, Arc<Semaphore>) {
+    fn tracker() -> (Tracker, Arc<Recorder>, Arc<Semaphore>) {
         let (recorder, room) = (Arc::new(Recorder::new()), Arc::new(Semaphore::new(0)));
-        (Tracker::new(jobs, Arc::clone(&recorder), Some(Arc::clone(&room))), recorder, room)
+        (Tracker::new(Arc::clone(&recorder), Some(Arc::clone(&room))), recorder, room)
     }
 
     #[test]
     fn ends_with_its_last_job() {
-        let (tracker, recorder, room) = tracker(2);
-        tracker.started(7, Instant::now());
+        let (tracker, recorder, room) = tracker();
+        tracker.started(7, Instant::now(), 2);
         tracker.job_done(7);
         assert_eq!((recorder.counts().completed, room.available_permits(), tracker.under_way()), (0, 0, 1));
         tracker.job_done(7);
@@ -199,15 +194,15 @@ mod tests {
 
     #[test]
     fn jobs_may_be_done_before_the_creation_is_answered() {
-        let (tracker, recorder, room) = tracker(2);
+        let (tracker, recorder, room) = tracker();
         tracker.job_done(-7);
         tracker.job_done(-7);
         assert_eq!(recorder.counts().completed, 0);
-        tracker.started(-7, Instant::now());
+        tracker.started(-7, Instant::now(), 2);
         assert_eq!((recorder.counts().completed, room.available_permits()), (1, 1));
 
         tracker.job_done(8);
-        tracker.started(8, Instant::now());
+        tracker.started(8, Instant::now(), 2);
         assert_eq!(recorder.counts().completed, 1);
         tracker.job_done(8);
         assert_eq!((recorder.counts().completed, tracker.under_way()), (2, 0));
@@ -216,8 +211,8 @@ mod tests {
 
     #[test]
     fn what_is_too_old_is_given_up_and_its_room_returned() {
-        let (tracker, _, room) = tracker(1);
-        tracker.started(1, Instant::now());
+        let (tracker, _, room) = tracker();
+        tracker.started(1, Instant::now(), 1);
         tracker.job_done(2);
         tracker.sweep(Instant::now());
         assert_eq!((tracker.lost(), tracker.under_way()), (0, 1));

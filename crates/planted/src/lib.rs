@@ -1,6 +1,7 @@
-//! Bugs that can be planted, for the simulation to find: each stands beside the code that prevents it.
+//! Bugs that can be planted, for the simulation and the lab to find: each stands beside the code that prevents it.
 //!
-//! Without the feature `plantable`, which the simulator alone has, none is planted and none can be.
+//! Without the feature `plantable`, which the simulator has, and a program that is built for the tests of the lab, none
+//! is planted and none can be.
 
 /// A bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +45,27 @@ pub enum Bug {
     SkippedRecords,
     /// A record that a target refuses is passed over before it is parked.
     ForgottenParking,
+    /// One completion of a hundred is acknowledged and not done.
+    DroppedCompletions,
+    /// Job streams get whatever there is.
+    PushesWithoutDemand,
+    /// A mebibyte a second is never given back.
+    Leaks,
+    /// Exporters get no records.
+    ExportsNothing,
 }
 
 impl Bug {
-    /// All of them.
+    /// Bugs that the lab finds in a real server.
+    pub const OF_THE_LAB: [Self; 5] = [
+        Self::DroppedCompletions,
+        Self::EarlyAcknowledgement,
+        Self::PushesWithoutDemand,
+        Self::Leaks,
+        Self::ExportsNothing,
+    ];
+
+    /// Those that the simulation finds.
     pub const ALL: [Self; 19] = [
         Self::EarlyAcknowledgement,
         Self::SkippedSync,
@@ -78,6 +96,28 @@ static PLANTED: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(0
 #[cfg(feature = "plantable")]
 pub fn plant(bug: Bug) {
     PLANTED.store(bug as u8, std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Plants the bug of a name; whether there is one.
+#[cfg(feature = "plantable")]
+pub fn plant_named(name: &str) -> bool {
+    let all = Bug::ALL.into_iter().chain(Bug::OF_THE_LAB);
+    let Some(bug) = all.into_iter().find(|bug| format!("{bug:?}") == name) else { return false };
+    plant(bug);
+    if bug == Bug::Leaks {
+        std::thread::spawn(leak);
+    }
+    true
+}
+
+#[cfg(feature = "plantable")]
+fn leak() {
+    const PARTS_PER_SECOND: u64 = 10;
+    loop {
+        // Memory that nobody writes to is not there.
+        std::mem::forget(vec![1_u8; (1 << 20) / PARTS_PER_SECOND as usize]);
+        std::thread::sleep(std::time::Duration::from_millis(1000 / PARTS_PER_SECOND));
+    }
 }
 
 /// Whether a bug is planted.

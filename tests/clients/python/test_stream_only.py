@@ -1,6 +1,6 @@
 """A pyzeebe worker that only streams: what the credit of its stream does for it (docs/decisions/0010-stream-credit.md).
 
-The load and what a worker can do are as in docs/experiments.md, in a short size; the figures are printed with -s.
+The load and what a worker can do are as in docs/attacks.md, in a short size; the figures are printed with -s.
 """
 
 import asyncio

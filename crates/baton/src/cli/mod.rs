@@ -124,6 +124,10 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Put load on a server and measure it.
     Bench(Box<Bench>),
+    /// Run published experiments again, on servers of its own, and compare with what was published; exit code 1 if an
+    /// expectation fails, 2 if it cannot run here.
+    #[cfg(feature = "lab")]
+    Lab(Box<lab::LabArguments>),
     /// Start a server, run orders through it over gRPC and over REST, and compare.
     Demo(Demo),
     /// Run the brokers of one cluster on this machine, until SIGTERM or Ctrl-C. Not for production.

@@ -174,7 +174,16 @@ pub(crate) struct Bench {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// Take all measurements that the project promises, each against a server of its own.
-    Suite(bench::suite::SuiteOptions),
+    Suite(Box<bench::suite::SuiteOptions>),
+    /// Put measurements together, such as those of several load generators: quantiles are those of all requests.
+    Merge {
+        /// Files that `--report` has written.
+        #[arg(value_name = "FILE", required = true)]
+        reports: Vec<PathBuf>,
+        /// They were taken one after the other. Default: at the same time, so that rates add up.
+        #[arg(long)]
+        one_after_the_other: bool,
+    },
 }
 
 #[derive(Debug, Args)]

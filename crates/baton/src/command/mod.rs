@@ -25,6 +25,8 @@ pub(crate) mod instances;
 pub(crate) mod jobs;
 pub(crate) mod kind;
 mod kind_names;
+#[cfg(feature = "lab")]
+pub(crate) mod lab;
 pub(crate) mod messages;
 pub(crate) mod partition;
 pub(crate) mod profile_picture;

@@ -52,6 +52,12 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
             .map_err(Failure::new)?;
     }
+    #[cfg(feature = "plantable")]
+    if let Ok(name) = std::env::var("PLANTED_BUG")
+        && !planted::plant_named(&name)
+    {
+        return Err(Failure::usage(format!("there is no bug '{name}' to plant")));
+    }
     let config = load(arguments)?;
     let loggers = logging::begin(&config)?;
     let metrics = Metrics::install().map_err(Failure::new)?;

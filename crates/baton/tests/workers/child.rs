@@ -1,5 +1,6 @@
 //! A worker as the experiments see it: a process that is started, frozen, let go on, and tells its counts.
 
+use lab::worker::Knobs;
 use parking_lot::Mutex;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -8,8 +9,6 @@ use std::time::Instant;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child as Process, Command};
-
-use crate::worker::Knobs;
 
 /// Counters of a worker since its start.
 #[derive(Debug, Clone, Copy, Default)]

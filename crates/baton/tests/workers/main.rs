@@ -1,8 +1,8 @@
 //! Experiments with job workers: the real program, and workers in processes of their own that can be frozen.
 //!
 //! `freeze` (E4), `second` (E5) and `beside` (E6) are the experiments; `scene` has the program and what it counts;
-//! `worker` is a worker that behaves like the Java client's, in a process that this program starts from itself;
-//! `child` is the other end of it. Without a word all run at once in a short size. Environment variables:
+//! the worker is that of the lab, which behaves like the Java client's, in a process that this program starts from
+//! itself; `child` is the other end of it. Without a word all run at once in a short size. Environment variables:
 //! `EXPERIMENTS_FULL=1` for the published size, one after the other; `EXPERIMENTS_JAVA` with the command line of
 //! the worker that uses the Java client itself; `EXPERIMENTS_PROGRAM` for another build of the program. Arguments
 //! pick experiments by name.
@@ -23,7 +23,6 @@ mod second;
 #[allow(dead_code, reason = "other tests kill it")]
 mod server;
 mod size;
-mod worker;
 
 use std::process::ExitCode;
 
@@ -50,7 +49,7 @@ const FULL_ONLY: &[&str] = &["freeze-poll"];
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == WORKER) {
-        worker::run(&arguments[1..]);
+        lab::worker::run(&arguments[1..]);
     }
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let (is_full, is_java) = (is_set("EXPERIMENTS_FULL"), is_set("EXPERIMENTS_JAVA"));

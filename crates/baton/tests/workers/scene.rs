@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use client::RestClient;
+use lab::worker::Knobs;
 use tokio::task::JoinHandle;
 
 use crate::child::Child;
@@ -13,7 +14,6 @@ use crate::http;
 use crate::metric::metric;
 use crate::server::{Data, Server};
 use crate::size::Size;
-use crate::worker::Knobs;
 
 /// The job type and the process.
 pub(crate) const JOB: &str = "experiment";

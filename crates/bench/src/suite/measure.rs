@@ -110,7 +110,7 @@ impl Suite<'_> {
         options: &Options,
         table: &mut Table,
     ) -> Result<Report, Error> {
-        let report = run_with(options, &server.probe()).await?;
+        let report = run_with(options, &server.probe(), &AtomicBool::new(false)).await?;
         eprintln!(
             "  {}: {}/s started, {}/s ended, {} errors",
             report.title,

@@ -237,7 +237,8 @@ fn write_files(options: &SuiteOptions, table: &Table) -> Result<(), Error> {
     Ok(())
 }
 
-fn machine() -> String {
+/// The machine in a line: processor, cores, memory, kernel.
+pub fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let after_colon = |text: &str, name: &str| {
         let line = text.lines().find(|line| line.starts_with(name))?;

@@ -1,5 +1,6 @@
 //! Completes a job.
 
+use planted::Bug;
 use protocol::{CompleteJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Rejection, Response};
 
 use super::lease::check_lease;
@@ -11,10 +12,18 @@ use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::entity::{Job, JobState};
 
+/// For a planted bug: the same jobs on every replica.
+fn is_hundredth(key: Key) -> bool {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(100)
+}
+
 impl CommandContext<'_> {
     pub(super) fn complete_job(&mut self, complete: &CompleteJob) -> Result<Response, Failure> {
         let key = complete.job_key;
         let job = self.find_job(key, "complete")?;
+        if planted::has(Bug::DroppedCompletions) && is_hundredth(key) {
+            return Ok(Response::Done);
+        }
         check_lease(key, &job, complete.lease.as_ref(), "complete")?;
         match job.state {
             JobState::Activatable | JobState::Activated => {}

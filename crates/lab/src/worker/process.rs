@@ -30,6 +30,8 @@ use futures::StreamExt as _;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use super::Knobs;
+
 /// How often the counts are told.
 const REPORT_PACE: Duration = Duration::from_millis(100);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -38,65 +40,6 @@ const POLL_BACKOFF: f64 = 1.6;
 const POLL_AGAIN_AT: f64 = 0.3;
 const POLL_WAIT: Duration = Duration::from_secs(10);
 const STREAM_BACKOFF: Duration = Duration::from_millis(50);
-
-/// How a worker is set; told as `name=value`, to the Java worker as well.
-#[derive(Debug, Clone)]
-pub(crate) struct Knobs {
-    pub(crate) rest: String,
-    pub(crate) grpc: String,
-    pub(crate) job_type: String,
-    pub(crate) threads: usize,
-    pub(crate) capacity: usize,
-    pub(crate) timeout: Duration,
-    /// The shortest and the longest work.
-    pub(crate) work: (Duration, Duration),
-    pub(crate) streams: bool,
-    /// HTTP/2 window of the stream; the Java worker has its client's.
-    pub(crate) window_bytes: u32,
-    /// Completes over REST, otherwise over gRPC.
-    pub(crate) prefers_rest: bool,
-}
-
-impl Knobs {
-    pub(crate) fn arguments(&self) -> Vec<String> {
-        vec![
-            format!("rest={}", self.rest),
-            format!("grpc={}", self.grpc),
-            format!("type={}", self.job_type),
-            format!("threads={}", self.threads),
-            format!("capacity={}", self.capacity),
-            format!("timeout_ms={}", self.timeout.as_millis()),
-            format!("work_min_ms={}", self.work.0.as_millis()),
-            format!("work_max_ms={}", self.work.1.as_millis()),
-            format!("streams={}", self.streams),
-            format!("window_bytes={}", self.window_bytes),
-            format!("prefers_rest={}", self.prefers_rest),
-        ]
-    }
-
-    fn parse(arguments: &[String]) -> Self {
-        let text = |name: &str| {
-            let value = arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='));
-            value.unwrap_or_else(|| panic!("{name} is missing")).to_owned()
-        };
-        let number = |name: &str| text(name).parse::<u64>().unwrap();
-        Self {
-            rest: text("rest"),
-            grpc: text("grpc"),
-            job_type: text("type"),
-            threads: number("threads") as usize,
-            capacity: number("capacity") as usize,
-            timeout: Duration::from_millis(number("timeout_ms")),
-            work: (
-                Duration::from_millis(number("work_min_ms")),
-                Duration::from_millis(number("work_max_ms")),
-            ),
-            streams: text("streams").parse().unwrap(),
-            window_bytes: number("window_bytes") as u32,
-            prefers_rest: text("prefers_rest").parse().unwrap(),
-        }
-    }
-}
 
 #[derive(Default)]
 struct Counters {
@@ -133,24 +76,38 @@ struct Worker {
 }
 
 /// The life of the process: ends when nobody reads what it tells.
-pub(crate) fn run(arguments: &[String]) {
-    let knobs = Knobs::parse(arguments);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+pub fn run(arguments: &[String]) -> ! {
+    let knobs = match Knobs::parse(arguments) {
+        Ok(knobs) => knobs,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            std::process::exit(2);
+        }
+    };
+    // It does not outlive the lab, frozen or not, however that ends.
+    let dies = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    if let Err(error) = dies {
+        eprintln!("a worker of its own cannot be bound to its parent: {error}");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("threads can be started");
     runtime.block_on(async {
         let (queue, jobs) = std::sync::mpsc::channel();
         let in_flight = knobs.threads + knobs.capacity;
         let grpc = |connections| {
             let address = format!("http://{}", knobs.grpc);
             GrpcClient::new(GrpcOptions { address, connections, window: in_flight, ..GrpcOptions::default() })
-                .unwrap()
+                .expect("the address was parsed by whoever started this worker")
         };
         let client = if knobs.prefers_rest {
             let address = format!("http://{}", knobs.rest);
             // Connections of the Java client at the most.
             let connections = in_flight.min(100);
-            Client::Rest(
-                RestClient::new(RestOptions { address, connections, ..RestOptions::default() }).unwrap(),
-            )
+            let client = RestClient::new(RestOptions { address, connections, ..RestOptions::default() });
+            Client::Rest(client.expect("the address was parsed by whoever started this worker"))
         } else {
             Client::Grpc(grpc(1))
         };

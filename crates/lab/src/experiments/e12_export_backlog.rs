@@ -1,0 +1,141 @@
+//! E12: slow, stopped and full secondary storage under load.
+
+use std::time::{Duration, Instant};
+
+use bench::{Options, Report};
+use client::Protocol;
+
+use super::parts::{STANDARD_RATE, every_job_is_done_once};
+use super::storage_fault::{SmallDisk, StorageHold};
+use crate::error::LabError;
+use crate::experiment::{Body, Experiment};
+use crate::lab::{Lab, seconds_of, until};
+use crate::load::Load;
+use crate::result::{Limit, PlotKind};
+use crate::server::Server;
+use crate::unit::Unit;
+
+pub(crate) const EXPERIMENT: Experiment = Experiment {
+    id: "E12",
+    title: "Export backlog",
+    hypothesis: "While secondary storage is slow, stopped or full, processing goes on within bounds, nothing is lost, \
+        and the backlog goes by itself afterwards.",
+    set_up: "One broker; the file of its embedded secondary storage on a disk of its own, which can be held by \
+        somebody else and filled; where no file system may be mounted it is not filled. Without throttling of the \
+        write rate.",
+    steady_state: "The standard load over REST.",
+    action: "Each transaction takes 200 ms longer for a while; then the file is held all the time; then its disk is \
+        full. Hours of the published experiment are scaled to seconds or minutes.",
+    measurement: "Instances a second meanwhile, records and bytes that wait, the time until they are gone.",
+    reference: "Exporters fell behind, the disk filled, processing stopped.",
+    seconds: (32, 260),
+    body: Body::Run(|lab| Box::pin(run(lab))),
+};
+
+/// The part of the load that is done during a fault, of that before.
+const KEPT_MIN: f64 = 0.5;
+/// Room for records that wait.
+const SPILL_BYTES_MAX: f64 = 4.0 * 1024.0 * 1024.0 * 1024.0;
+const SLOW: Duration = Duration::from_millis(200);
+
+async fn run(lab: &mut Lab) -> Result<(), LabError> {
+    let place = lab.scratch()?;
+    let disk = SmallDisk::mount(place.path());
+    let file = place.path().join("storage.sqlite");
+    let path = format!("secondary_storage.sqlite.path={}", file.display());
+    let server = lab.server(&[&path]).await?;
+    lab.phase("steady load");
+    let options = Options {
+        rate: Some(lab.pick(60.0, STANDARD_RATE)),
+        duration: crate::load::UNTIL_ENDED,
+        warm_up: Duration::ZERO,
+        ..lab.load_options(&server, Protocol::Rest)
+    };
+    let load = lab.load("load", options);
+    let before = rate(lab, &server, lab.seconds(3.0, 15.0)).await?;
+    lab.tell("completions", Unit::PerSecond, before);
+
+    lab.fault("storage slow");
+    let held = StorageHold::begin(&file, Some(SLOW))?;
+    during(lab, &server, before).await?;
+    drop(held);
+    caught_up(lab, &server).await?;
+
+    lab.fault("storage stopped");
+    let held = StorageHold::begin(&file, None)?;
+    during(lab, &server, before).await?;
+    drop(held);
+    caught_up(lab, &server).await?;
+
+    match &disk {
+        Ok(disk) => {
+            lab.fault("storage full");
+            disk.fill()?;
+            during(lab, &server, before).await?;
+            disk.make_room();
+            caught_up(lab, &server).await?;
+        }
+        Err(error) => lab.remark(&error.to_string()),
+    }
+    all_is_there(lab, &server, load).await?;
+    server.stop().await
+}
+
+async fn rate(lab: &Lab, server: &Server, length: Duration) -> Result<f64, LabError> {
+    let (began, before) = (Instant::now(), server.metrics().await?.jobs().completed);
+    let end = began + length;
+    while Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let waiting = server.metrics().await?.sum("baton_exporter_spill_bytes") / 1024.0 / 1024.0;
+        lab.point(PlotKind::Memory, "records that wait", waiting);
+    }
+    Ok((server.metrics().await?.jobs().completed - before) / began.elapsed().as_secs_f64())
+}
+
+async fn during(lab: &mut Lab, server: &Server, before: f64) -> Result<(), LabError> {
+    let rate = rate(lab, server, lab.seconds(4.0, 40.0)).await?;
+    let kept = rate / before.max(1e-9);
+    lab.expect("completions by those before", Unit::Ratio, Limit::AtLeast(KEPT_MIN), kept);
+    let metrics = server.metrics().await?;
+    lab.tell("records that wait", Unit::Count, metrics.sum("baton_exporter_backlog_records"));
+    let spilled = metrics.sum("baton_exporter_spill_bytes");
+    lab.expect("bytes that wait", Unit::Bytes, Limit::AtMost(SPILL_BYTES_MAX), spilled);
+    Ok(())
+}
+
+async fn caught_up(lab: &mut Lab, server: &Server) -> Result<(), LabError> {
+    lab.phase("storage is back");
+    let few = lab.pick(60.0, STANDARD_RATE) * 10.0;
+    let is_back = async || {
+        let metrics = server.metrics().await;
+        metrics.is_ok_and(|metrics| metrics.sum("baton_exporter_backlog_records") < few)
+    };
+    let patience = lab.seconds(60.0, 60.0);
+    let took = until(patience, is_back).await;
+    let limit = Limit::AtMost(patience.as_secs_f64());
+    lab.expect("time until the backlog is gone", Unit::Seconds, limit, seconds_of(took));
+    Ok(())
+}
+
+/// Every acknowledged instance is completed, and the search has as many.
+pub(super) async fn all_is_there(lab: &mut Lab, server: &Server, load: Load) -> Result<(), LabError> {
+    lab.phase("the end");
+    let report: Report = lab.end(load).await?;
+    let refused: u64 = report.rejections.values().chain(report.failures.values()).sum();
+    lab.expect("requests refused or failed", Unit::Count, Limit::Exactly(0.0), refused as f64);
+    every_job_is_done_once(lab, server).await?;
+    let created = server.metrics().await?.jobs().created;
+    let filter = serde_json::json!({ "filter": { "state": "COMPLETED" }, "page": { "limit": 1 } });
+    let found = async || match server.rest("POST", "/v2/process-instances/search", Some(&filter)).await {
+        Ok(answer) => answer.json()["page"]["totalItems"].as_f64().unwrap_or(-1.0),
+        Err(_) => -1.0,
+    };
+    // Instances that are being packed may be counted twice for a moment.
+    until(Duration::from_secs(30), async || (found().await - created).abs() < 1.0).await;
+    let found = found().await;
+    // Totals beyond this are not counted to the end.
+    const COUNTED_MAX: f64 = 10_000.0;
+    let wanted = Limit::Exactly(created.min(COUNTED_MAX));
+    lab.expect("instances that the search finds", Unit::Count, wanted, found.min(COUNTED_MAX));
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! E14: the time from a creation until a search finds it.
+
+use std::time::{Duration, Instant};
+
+use bench::Options;
+use client::{CreateInstance, Protocol};
+use serde_json::json;
+
+use super::parts::{PROCESS, STANDARD_RATE};
+use crate::error::LabError;
+use crate::experiment::{Body, Experiment};
+use crate::lab::Lab;
+use crate::result::{Limit, PlotKind};
+use crate::server::Server;
+use crate::unit::Unit;
+
+pub(crate) const EXPERIMENT: Experiment = Experiment {
+    id: "E14",
+    title: "Data availability",
+    hypothesis: "What was acknowledged is found within a quarter of a second at the sustained maximum.",
+    set_up: "One broker with the embedded secondary storage.",
+    steady_state: "The standard load, and then as much as goes through.",
+    action: "A probe creates an instance ten times a second and asks the search for it until it is found. Searches do \
+        not wait for fresh data (secondary_storage.fresh_timeout=0s).",
+    measurement: "The time from the answer to the creation until the search finds it.",
+    reference: "3.7 to 5.7 s at low load, 90 to 390 s at the maximum rate.",
+    seconds: (14, 80),
+    body: Body::Run(|lab| Box::pin(run(lab))),
+};
+
+const P99_MAX: f64 = 0.25;
+/// An instance that is not found after so long never is.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pause between two questions of the probe.
+const ASK_PACE: Duration = Duration::from_millis(3);
+/// The same on any machine.
+const P99_ANYWHERE_MAX: f64 = 10.0;
+
+async fn run(lab: &mut Lab) -> Result<(), LabError> {
+    let server = lab.server(&["secondary_storage.fresh_timeout=0s"]).await?;
+    lab.published(PlotKind::Latency, "at low load", 3_700.0);
+    for (name, rate, figure) in [
+        ("standard load", Some(STANDARD_RATE), "time until found, p99"),
+        ("as much as goes through", None, "time until found at the maximum, p99"),
+    ] {
+        lab.phase(name);
+        let options =
+            Options { rate, duration: crate::load::UNTIL_ENDED, ..lab.load_options(&server, Protocol::Grpc) };
+        let load = lab.load(name, options);
+        lab.wait(lab.seconds(1.0, 5.0)).await;
+        let times = probe(lab, &server).await?;
+        let report = lab.end(load).await?;
+        lab.tell("instances ended", Unit::PerSecond, report.completed_per_second);
+        let lost = times.iter().filter(|time| time.is_infinite()).count() as f64;
+        lab.expect_fact("acknowledged and never found", Unit::Count, Limit::Exactly(0.0), lost);
+        let p99 = quantile(&times, 0.99);
+        lab.tell("time until found, p50", Unit::Seconds, quantile(&times, 0.5));
+        let most = lab.pick(P99_ANYWHERE_MAX, P99_MAX);
+        lab.expect(figure, Unit::Seconds, Limit::AtMost(most), p99);
+    }
+    server.stop().await
+}
+
+fn quantile(times: &[f64], at: f64) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = ((sorted.len() as f64 * at).ceil() as usize).saturating_sub(1);
+    sorted.get(place).copied().unwrap_or(f64::INFINITY)
+}
+
+async fn probe(lab: &Lab, server: &Server) -> Result<Vec<f64>, LabError> {
+    let client = server.client()?;
+    let end = Instant::now() + lab.seconds(3.0, 20.0);
+    let mut times = Vec::new();
+    while Instant::now() < end {
+        let key = client.create_instance_key(&CreateInstance::latest(PROCESS)).await?;
+        let filter = json!({ "filter": { "processInstanceKey": key.to_string() } }).to_string();
+        let created = Instant::now();
+        let text = format!("\"{key}\"");
+        let mut time = f64::INFINITY;
+        while created.elapsed() < PATIENCE {
+            let found = client.search("process-instances", &filter).await;
+            if found.is_ok_and(|found| found.json.contains(&text)) {
+                time = created.elapsed().as_secs_f64();
+                break;
+            }
+            tokio::time::sleep(ASK_PACE).await;
+        }
+        times.push(time);
+        lab.point(PlotKind::Latency, "until found", time.min(PATIENCE.as_secs_f64()) * 1000.0);
+        if time.is_infinite() {
+            // More of them tell nothing more.
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(times)
+}
