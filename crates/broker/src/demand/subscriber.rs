@@ -181,7 +181,7 @@ impl Subscriber {
             fetch_variables: self.request.fetch_variables.clone(),
             caller: self.request.caller.clone().map(Box::new),
             except: self.excepts.then_some(except),
-            with_lease: false,
+            with_lease: self.request.with_lease,
         }
     }
 }

@@ -13,8 +13,8 @@ use export::Hastened;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    AwaitResult, Command, CompleteJob, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query,
-    QueryReply, Rejection, RejectionType, Response,
+    AwaitResult, Command, CompleteJob, CreateInstance, Document, FIRST_PARTITION, Key, Name,
+    PRIORITY_VERSION, Query, QueryReply, Rejection, RejectionType, Response,
 };
 
 use tokio::sync::oneshot;
@@ -255,7 +255,14 @@ impl Broker for Node {
         request: JobRequest,
         wait: Option<Duration>,
     ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
-        jobs::poll(Arc::clone(&self.shared.demand), request, wait).boxed()
+        async move {
+            if request.with_lease {
+                // Before it, nobody would get a token.
+                self.until_known(PRIORITY_VERSION).await?;
+            }
+            jobs::poll(Arc::clone(&self.shared.demand), request, wait).await
+        }
+        .boxed()
     }
 
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
