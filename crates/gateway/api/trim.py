@@ -71,6 +71,13 @@ RENAMED = [
     ("JobUpdateRequest", "leaseToken", "jobLeaseToken"),
 ]
 
+# What the clients of the released 8.10 require beyond the published file, and what those of 8.8 may still ask for:
+# (schema and properties, member, its schema if it is a property of an answer).
+ADDED = [
+    ("IncidentSearchQuerySortRequest.field", "errorMessage", None),
+    ("MessageSubscriptionResult", "businessId", {"$ref": "BusinessId", "nullable": True}),
+]
+
 
 def trimmed_file(path):
     """The operations and all schemas of a published file."""
@@ -217,6 +224,16 @@ def served(older, newer, release):
         for step in properties:
             target, source = target["properties"][step], source["properties"][step]
         take_members(target, source, members)
+    for path, member, shape in ADDED:
+        name, *properties = path.split(".")
+        target = schemas[name]
+        for step in properties:
+            target = target["properties"][step]
+        if shape is None:
+            target["enum"].append(member)
+        else:
+            target["properties"][member] = shape
+            target["required"] = sorted({*target.get("required", []), member})
     for schema, member, other in RENAMED:
         properties = schemas[schema]["properties"]
         properties[other] = properties[member]
