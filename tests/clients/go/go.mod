@@ -1,6 +1,6 @@
 module clients
 
-go 1.26.8
+go 1.22
 
 require (
 	github.com/camunda/zeebe/clients/go/v8 v8.3.0
