@@ -71,10 +71,11 @@ RENAMED = [
     ("JobUpdateRequest", "leaseToken", "jobLeaseToken"),
 ]
 
-# What the clients of the released 8.10 require beyond the published file, and what those of 8.8 may still ask for:
-# (schema and properties, member, its schema if it is a property of an answer).
+# What clients require beyond the published files (that of 8.9 in Python, and of 8.10), and what that of 8.8 in Java may
+# still ask for: (schema and properties, member, its schema if it is a property of an answer).
 ADDED = [
     ("IncidentSearchQuerySortRequest.field", "errorMessage", None),
+    ("MessageSubscriptionResult", "extensionProperties", {"type": "object", "additionalProperties": {"type": "string"}}),
     ("MessageSubscriptionResult", "businessId", {"$ref": "BusinessId", "nullable": True}),
 ]
 
