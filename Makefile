@@ -71,7 +71,7 @@ unit: ## Unit, property, replay, random-process and crash tests, one suite after
 
 # The server that the unit tests have built: debug assertions and overflow checks are on.
 .PHONY: clients
-clients: ## End-to-end tests with the official Java, Node and Python clients; SUITES="java node" picks some
+clients: ## End-to-end tests with the clients that people have; SUITES="java node" picks some, UPDATE_EXPECT=1 writes what they do to docs/
 	$(CARGO) test --locked --workspace --no-run --quiet
 	python3 tests/clients/run.py --baton "$(TARGET)/debug/baton" $(SUITES)
 

@@ -81,6 +81,14 @@ RENAMED = [
 # Patterns of keys. IDs in answers are what callers have chosen, under rules of the release in which they did.
 KEY_PATTERNS = ("^-?[0-9]+$", "^[0-9]+-[0-9]+$")
 
+# What clients require beyond the published files (that of 8.9 in Python, and of 8.10), and what that of 8.8 in Java may
+# still ask for: (schema and properties, member, its schema if it is a property of an answer).
+ADDED = [
+    ("IncidentSearchQuerySortRequest.field", "errorMessage", None),
+    ("MessageSubscriptionResult", "extensionProperties", {"type": "object", "additionalProperties": {"type": "string"}}),
+    ("MessageSubscriptionResult", "businessId", {"$ref": "BusinessId", "nullable": True}),
+]
+
 
 def trimmed_file(path):
     """The operations and all schemas of a published file."""
@@ -234,22 +242,32 @@ def served(older, newer, release):
         for step in properties:
             target, source = target["properties"][step], source["properties"][step]
         take_members(target, source, members)
-    rename(schemas)
+    extend(schemas)
     return operations, schemas
 
 
-def rename(schemas):
-    """Adds the other names of members."""
+def extend(schemas):
+    """Adds what clients know beyond the published files: other names of members, and members."""
     for schema, member, other in RENAMED:
         properties = schemas[schema]["properties"]
         if member in properties:
             properties[other] = properties[member]
+    for path, member, shape in ADDED:
+        name, *properties = path.split(".")
+        target = schemas[name]
+        for step in properties:
+            target = target["properties"][step]
+        if shape is None:
+            target["enum"].append(member)
+        else:
+            target["properties"][member] = shape
+            target["required"] = sorted({*target.get("required", []), member})
 
 
 def answers(published):
     """The answers of a release, as far as they are JSON."""
     operations, schemas = published
-    rename(schemas)
+    extend(schemas)
     for schema in schemas.values():
         if schema.get("pattern") not in KEY_PATTERNS:
             schema.pop("pattern", None)

@@ -30,6 +30,7 @@ from camunda_orchestration_sdk.models import (
     ProcessCreationById,
     ProcessCreationByKey,
     ProblemDetail,
+    ProcessInstanceSearchQuery,
     SetVariableRequest,
 )
 from camunda_orchestration_sdk.runtime.job_worker import JobError, JobFailure
@@ -462,3 +463,13 @@ async def _run(client: CamundaAsyncClient, m: Model, task: str) -> dict:
     }
     created = await client.create_process_instance(data=ProcessCreationById.from_dict(body))
     return created.variables.to_dict()
+
+
+def test_a_search_reads_what_is_found(client):
+    m = deployed(client, "task")
+    keys = {str(create(client, m).process_instance_key) for _ in range(3)}
+    query = ProcessInstanceSearchQuery.from_dict(
+        {"filter": {"processDefinitionId": m.id}, "sort": [{"field": "startDate", "order": "DESC"}]}
+    )
+    found = client.search_process_instances(data=query)
+    assert {str(item.process_instance_key) for item in found.items} == keys

@@ -14,7 +14,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
     AwaitResult, Command, CompleteJob, CorrelateMessage, CreateInstance, Document, FIRST_PARTITION, Key,
-    Name, PublishMessage, Query, QueryReply, Rejection, RejectionType, Response,
+    Name, PRIORITY_VERSION, PublishMessage, Query, QueryReply, Rejection, RejectionType, Response,
 };
 
 use tokio::sync::oneshot;
@@ -259,7 +259,14 @@ impl Broker for Node {
         request: JobRequest,
         wait: Option<Duration>,
     ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
-        jobs::poll(Arc::clone(&self.shared.demand), request, wait).boxed()
+        async move {
+            if request.with_lease {
+                // Before it, nobody would get a token.
+                self.until_known(PRIORITY_VERSION).await?;
+            }
+            jobs::poll(Arc::clone(&self.shared.demand), request, wait).await
+        }
+        .boxed()
     }
 
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {

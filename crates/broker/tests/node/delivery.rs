@@ -24,6 +24,18 @@ async fn a_stream_with_room_gets_a_job_with_the_entry_that_creates_it() {
 }
 
 #[tokio::test]
+async fn a_job_has_a_lease_if_that_is_asked_for() {
+    let server = Server::start().await;
+    server.deploy(&task("t")).await;
+    server.create().await;
+    let leased = JobRequest { with_lease: true, ..jobs("t") };
+    let activation = within(server.activate_jobs(leased, None)).await.unwrap();
+    assert!(activation.jobs[0].lease.is_some());
+    server.create().await;
+    assert!(server.take(1).await[0].lease.is_none());
+}
+
+#[tokio::test]
 async fn a_stream_that_is_not_read_gets_no_more_than_its_buffer() {
     let server = Server::with(|options| options.jobs.stream_buffer = 4).await;
     server.deploy(&task("t")).await;
