@@ -719,12 +719,16 @@ fn a_failed_listener_before_all_runs_again() {
             > create p {"list":[1]}
               job t* created type a retries 3 execution listener before all
               = created p v1
+            > activate a
+              job t* activated
+              < job t* EXECUTION_LISTENER BEFORE_ALL retries 3 deadline 600000 variables {"list":[1]}
             > fail t retries=0
-              = rejected INVALID_STATE: Expected to fail job with key '<key>', but it is not activated
+              job t* failed retries 0
+              incident t* EXECUTION_LISTENER_NO_RETRIES created: No more retries left.
             > update t retries=1
               job t* retries updated retries 1
             > resolve t
-              = rejected NOT_FOUND: Expected to resolve incident with key '1', but no such incident was found
+              incident t* EXECUTION_LISTENER_NO_RETRIES resolved
             > complete t@1
               job t* completed
               incident t* EXTRACT_VALUE_ERROR created: Expected result of the expression 'missing' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'missing'
