@@ -108,6 +108,11 @@ pub(crate) fn process_instance(record: &Record) -> Option<Key> {
         RecordValue::UserTask(value) => value.process_instance_key,
         RecordValue::ProcessMessageSubscription(value) => value.process_instance_key,
         RecordValue::DecisionEvaluation(value) => value.process_instance_key.unwrap_or_default(),
+        RecordValue::Timer(value) => value.process_instance_key.unwrap_or_default(),
+        RecordValue::SignalSubscription(value) => value.process_instance_key.unwrap_or_default(),
+        RecordValue::ConditionalSubscription(value) => value.process_instance_key.unwrap_or_default(),
+        RecordValue::AgentInstance(value) => value.process_instance_key,
+        RecordValue::AgentHistory(value) => value.process_instance_key,
         _ => return None,
     };
     (key != 0).then_some(key)
