@@ -46,8 +46,8 @@ run: release ## Start a server with its data in ./data
 
 # Clippy stands in for the compiler of the project's own crates and denies warnings: one build serves lints, tests and
 # clients. CLIPPY_ARGS is how `cargo clippy -- -D warnings` tells it.
-test lint unit clients pasted packages-test: export RUSTC_WORKSPACE_WRAPPER = clippy-driver
-test lint unit clients pasted packages-test: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+test lint unit clients pasted packages-test web-test: export RUSTC_WORKSPACE_WRAPPER = clippy-driver
+test lint unit clients pasted packages-test web-test: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: needed
 needed:
@@ -80,6 +80,13 @@ clients: ## End-to-end tests with the clients that people have; SUITES="java nod
 pasted: ## Paste every command of README.md and docs/, and compare what they print
 	$(CARGO) test --locked --workspace --no-run --quiet
 	python3 tests/pasted/run.py --baton "$(TARGET)/debug/baton"
+
+# The server that the unit tests have built.
+.PHONY: web-test
+web-test: ## Test the web application in a real browser; NAMES="operate" picks some files of tests
+	@scripts/needs node npm python3
+	$(CARGO) test --locked --workspace --no-run --quiet
+	scripts/web-test --baton "$(TARGET)/debug/baton" $(NAMES)
 
 ##@ Longer and wider
 
@@ -180,6 +187,14 @@ cluster-bench: ## Measure three brokers against one, fail-over and catching up, 
 .PHONY: microbench
 microbench: ## Benchmarks of single crates (criterion)
 	$(CARGO) bench --locked --profile dist --workspace $(ARGS)
+
+##@ Web application
+
+.PHONY: web
+web: ## Build crates/web/dist of its sources, with Node.js; without it, cargo builds what is committed
+	@scripts/needs node npm python3
+	scripts/web-test --install-only
+	cd crates/web/ui && node scripts/build.mjs
 
 ##@ Packages
 

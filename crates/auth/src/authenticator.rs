@@ -71,6 +71,15 @@ impl Authenticator {
         Self { origins, ..self }
     }
 
+    /// The method, as settings name it.
+    pub fn method_name(&self) -> &'static str {
+        match self.method {
+            Method::None => "none",
+            Method::Basic(_) => "basic",
+            Method::Oidc(_) => "oidc",
+        }
+    }
+
     /// Whether it matters which address a request comes from.
     pub fn wants_addresses(&self) -> bool {
         matches!(self.method, Method::Basic(_))

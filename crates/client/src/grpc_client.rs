@@ -325,6 +325,7 @@ impl GrpcClient {
             message_id: text(command.message_id),
             variables: text(command.variables),
             tenant_id: text(command.tenant_id),
+            business_id: None,
         };
         call!(self, publish_message, message)
             .map(|answer| PublishedMessage { key: answer.key, tenant_id: answer.tenant_id })

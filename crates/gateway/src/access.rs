@@ -150,6 +150,12 @@ impl Access {
         self.0.authenticator.sign_out(&self.presented(head)?)
     }
 
+    /// How requests are authenticated, as the setting names it.
+    #[cfg(feature = "web")]
+    pub(crate) fn method_name(&self) -> &'static str {
+        self.0.authenticator.method_name()
+    }
+
     /// Whether there are sessions that can end.
     pub(crate) fn has_sessions(&self) -> bool {
         self.0.authenticator.sessions().is_some()

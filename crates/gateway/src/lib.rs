@@ -17,3 +17,5 @@ pub use connection::{ConnectionSettings, Connections};
 pub use hosts::Hosts;
 pub use secrets::Secrets;
 pub use tenancy::Tenancy;
+#[cfg(feature = "web")]
+pub use web::{PageSettings, Pages};

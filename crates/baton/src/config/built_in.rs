@@ -30,6 +30,7 @@ impl Config {
                 "export.opensearch.enabled",
                 "opensearch",
             ),
+            (self.web.enabled, cfg!(feature = "web"), "web.enabled", "web"),
             (has_bucket, cfg!(feature = "buckets"), "documents.kind", "buckets"),
             (has_named_bucket, cfg!(feature = "buckets"), "documents.stores", "buckets"),
         ];
@@ -58,6 +59,7 @@ mod tests {
                 "export.opensearch.enabled",
                 cfg!(feature = "opensearch"),
             ),
+            ("web: {enabled: true}", "web.enabled", cfg!(feature = "web")),
             ("documents: {kind: s3, bucket: {name: abc}}", "documents.kind", cfg!(feature = "buckets")),
         ] {
             match with(file, &[], &[]) {

@@ -35,8 +35,7 @@ sections! {
         max_per_address: usize = 2048, [1, 1_000_000];
         /// Time limit for the TLS handshake and the HTTP/2 preface, or for the head of an HTTP/1.1 request.
         head_timeout: Duration = s(10), [ms(100), s(3600)];
-        /// Time limit for a client that reads nothing of its response; a sixth of it when transfer_bytes are nearly
-        /// used up.
+        /// Time limit for a client that reads nothing; a sixth of it when transfer_bytes are nearly used up.
         slow_timeout: Duration = s(30), [s(1), DAY];
         /// Bytes being received and sent at a time; requests beyond them are refused.
         transfer_bytes: Size = Size::mib(256), [Size::mib(16), Size(1 << 40)];
@@ -63,6 +62,16 @@ sections! {
     /// TLS of the REST API. The files are read again when they change.
     "rest.tls" rest_tls: RestTls {
         ..keys: ServerTlsKeys;
+    }
+
+    /// The web application, on the port of the REST API.
+    "web" web: Web {
+        /// Whether browsers get its pages.
+        enabled: bool = cfg!(feature = "web");
+        /// The name in the title of the browser's window and on the login page.
+        title: Text = Text("Baton".to_owned());
+        /// Origins, such as https://portal.example.com, whose pages may show the application in a frame.
+        frame_ancestors: Names = Names::default();
     }
 
     /// The gRPC API.
@@ -108,8 +117,7 @@ sections! {
         ..keys: ServerTlsKeys;
     }
 
-    /// The port for the other brokers of the cluster. Do not expose it to anybody else: without peers.tls it has no
-    /// authentication.
+    /// The port for the other brokers. Do not expose it to others: without peers.tls it has no authentication.
     "peers" peers: PeerPort {
         /// Address and port to listen on; open only with cluster.brokers.
         listen: ListenAddress = ListenAddress::any(26502);
@@ -119,8 +127,7 @@ sections! {
         snapshot_bytes_per_second: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
     }
 
-    /// TLS between the brokers of the cluster: each shows its certificate to the other. All brokers have it, or none.
-    /// The files are read again when they change.
+    /// TLS between brokers, of all or of none: each shows its certificate. Changed files are read again.
     "peers.tls" peers_tls: PeersTls {
         /// PEM file with this broker's certificate chain, its own first, valid for its host in cluster.brokers, and
         /// for servers and clients. Without it connections are not encrypted.
@@ -135,8 +142,7 @@ sections! {
     "security" security: Security {
         /// Whether requests need permissions. Requires security.authentication.method.
         authorizations: bool = false;
-        /// A YAML file with users, groups, roles, tenants, mapping rules and authorizations that are created at
-        /// start. Existing ones stay as they are.
+        /// A YAML file with users, roles, tenants, authorizations and the like, created at start if missing.
         initialization: Option<PathBuf> = None;
         /// Whether POST /v2/setup/user may create the first administrator without credentials: with method basic,
         /// while there has never been one, unless security.initialization names users or administrators.
@@ -145,8 +151,7 @@ sections! {
         /// baton.example.com. If there are any, others are refused on the REST and the management port; without,
         /// only where a port is bound to loopback and asks for no credentials.
         allowed_hosts: Names = Names::default();
-        /// Origins, such as https://desk.example.com, whose pages may make browsers send requests that change
-        /// something, as the server's own may.
+        /// Origins, such as https://desk.example.com, whose pages may do what the server's own may.
         allowed_origins: Names = Names::default();
     }
 
@@ -154,8 +159,7 @@ sections! {
     "security.authentication" security_authentication: Authentication {
         /// none; basic: names and passwords of users that Baton keeps; oidc: tokens of an OpenID Connect issuer.
         method: AuthenticationMethod = AuthenticationMethod::None;
-        /// With basic: password checks of one address that run or wait; further ones are refused. Raise it for many
-        /// users behind one proxy.
+        /// With basic: password checks of one address at a time; more are refused. Raise it for users behind a proxy.
         max_checks_per_address: usize = 16, [1, 100_000];
     }
 
@@ -313,8 +317,7 @@ sections! {
         compression_threshold_bytes: Size = Size(8 << 10), [Size(0), Size(1 << 30)];
         /// Cache for applied entries, for replicas that lag a little.
         cache_bytes: Size = Size::mib(1), [Size(0), Size(1 << 30)];
-        /// Log that is kept for brokers of the cluster that are away; one that lacks more is sent a snapshot of the
-        /// state. A broker that is alone keeps none.
+        /// Log kept for brokers that are away; one that lacks more is sent a snapshot. A lone broker keeps none.
         kept_bytes: Size = Size(1 << 30), [Size::mib(1), Size(1 << 50)];
     }
 
@@ -498,8 +501,7 @@ sections! {
         max_message_bytes: Size = Size::mib(4), [Size(64 << 10), Size::mib(32)];
         /// Time limit for the evaluation of an expression outside of process instances.
         expression_timeout: Duration = s(5), [ms(1), s(60)];
-        /// Concurrent evaluations of that kind. Each may take `max_evaluation_bytes` of memory; further ones wait
-        /// within their time limit.
+        /// Concurrent evaluations of that kind, each with `max_evaluation_bytes`; more wait within their time limit.
         max_evaluations_at_once: usize = 2, [1, 256];
         /// Fuel for all expressions and decisions of one command. A unit is a node evaluated, an item made or 8 to
         /// 32 bytes read, and takes some 20 ns. The rest of the command continues later, behind other commands.
@@ -578,8 +580,7 @@ sections! {
 
     /// Files that processes refer to.
     "documents" documents: Documents {
-        /// Kind of the store: directory; memory, lost with the process; a bucket that all brokers share: s3, gcs or
-        /// azure; none: only documents.stores.
+        /// Kind of store: directory; memory, lost at the end; buckets s3, gcs, azure; none: only documents.stores.
         kind: DocumentStoreKind = DocumentStoreKind::Directory;
         /// Directory of the files; relative to data.directory. For kind directory.
         directory: PathBuf = PathBuf::from("documents");
@@ -642,8 +643,7 @@ sections! {
 
     /// Multi-tenancy.
     "multi_tenancy" multi_tenancy: MultiTenancy {
-        /// Whether requests may name tenants other than <default>. With an authentication method, the principal
-        /// must be assigned to the tenant.
+        /// Whether requests may name tenants other than <default>; with authentication, their own ones only.
         enabled: bool = false;
     }
 

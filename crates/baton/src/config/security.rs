@@ -113,6 +113,11 @@ impl Config {
             wrong.extend(tls.err());
         }
         wrong.extend(self.allowed_origins().err());
+        if let Some(origin) = self.web.frame_ancestors.0.iter().find(|text| Origin::parse(text).is_none()) {
+            wrong.push(format!(
+                "'web.frame_ancestors': '{origin}' is no origin such as https://portal.example.com"
+            ));
+        }
         if let Some(host) = self.security.allowed_hosts.0.iter().find(|host| host.contains([':', '/', '*'])) {
             wrong.push(format!("'security.allowed_hosts': '{host}' is no name of a host without a port"));
         }

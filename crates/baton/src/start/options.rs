@@ -69,7 +69,20 @@ pub(super) fn rest(
         tls,
         hasher,
         traces,
+        #[cfg(feature = "web")]
+        pages: pages(config),
     }
+}
+
+/// The web application, unless it is turned off.
+#[cfg(feature = "web")]
+fn pages(config: &Config) -> Option<gateway::Pages> {
+    let section = &config.web;
+    let settings = gateway::PageSettings {
+        title: section.title.0.clone(),
+        frame_ancestors: section.frame_ancestors.0.clone(),
+    };
+    section.enabled.then(|| gateway::Pages::new(&settings))
 }
 
 /// Secrets of files and of the environment.

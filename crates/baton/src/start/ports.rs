@@ -37,6 +37,11 @@ impl Ports {
             rest: address_of(&self.rest)?,
             grpc: address_of(&self.grpc)?,
             management: address_of(&self.management)?,
+            web: config
+                .web
+                .enabled
+                .then(|| web_url(&self.rest, matches!(config.tls_of_rest(), Ok(Some(_)))))
+                .transpose()?,
             data: config.data.directory.display().to_string(),
             milliseconds: 0,
         })
@@ -68,6 +73,17 @@ pub(super) fn hosts(
 ) -> Result<Hosts, Failure> {
     let is_loopback = listener.local_addr().map_err(Failure::new)?.ip().is_loopback();
     Ok(config.hosts(is_loopback, has_authentication))
+}
+
+/// Where a browser on this machine finds the web application.
+fn web_url(rest: &TcpListener, has_tls: bool) -> Result<String, Failure> {
+    let address = rest.local_addr().map_err(Failure::new)?;
+    let scheme = if has_tls { "https" } else { "http" };
+    Ok(if address.ip().is_unspecified() {
+        format!("{scheme}://localhost:{}/", address.port())
+    } else {
+        format!("{scheme}://{address}/")
+    })
 }
 
 fn address_of(listener: &TcpListener) -> Result<String, Failure> {

@@ -11,6 +11,8 @@ pub(crate) struct ReadyLine {
     pub(crate) rest: String,
     pub(crate) grpc: String,
     pub(crate) management: String,
+    /// URL of the web application, if it is there.
+    pub(crate) web: Option<String>,
     /// Data directory.
     pub(crate) data: String,
     /// Since the program was started.
@@ -31,11 +33,12 @@ impl ReadyLine {
 
 impl fmt::Display for ReadyLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rest, grpc, management, data, milliseconds } = self;
-        write!(
-            f,
-            "baton ready in {milliseconds} ms, rest={rest} grpc={grpc} management={management} data={data}"
-        )
+        let Self { rest, grpc, management, web, data, milliseconds } = self;
+        write!(f, "baton ready in {milliseconds} ms, rest={rest} grpc={grpc} management={management}")?;
+        if let Some(web) = web {
+            write!(f, " web={web}")?;
+        }
+        write!(f, " data={data}")
     }
 }
 
@@ -50,6 +53,10 @@ impl FromStr for ReadyLine {
             rest: word(" rest=")?,
             grpc: word(" grpc=")?,
             management: word(" management=")?,
+            web: line
+                .split_once(" data=")
+                .and_then(|(head, _)| head.split_once(" web="))
+                .map(|(_, web)| web.to_owned()),
             data: after(" data=")?.to_owned(),
             milliseconds: word("ready in ")?.parse().map_err(|_| wrong())?,
         })
@@ -62,13 +69,16 @@ mod tests {
 
     #[test]
     fn it_can_be_read_back() {
-        let line = ReadyLine {
+        let mut line = ReadyLine {
             rest: "127.0.0.1:1".to_owned(),
             grpc: "[::1]:2".to_owned(),
             management: "0.0.0.0:3".to_owned(),
+            web: Some("http://127.0.0.1:1/".to_owned()),
             data: "/my data".to_owned(),
             milliseconds: 12,
         };
+        assert_eq!(line.to_string().parse(), Ok(line.clone()));
+        line.web = None;
         assert_eq!(line.to_string().parse(), Ok(line));
         assert!("INFO starting".parse::<ReadyLine>().is_err());
     }

@@ -88,6 +88,11 @@ impl Gateway {
             self.metrics.record(None, response.status(), started.elapsed());
             return response;
         }
+        #[cfg(feature = "web")]
+        if let Some(response) = self.answer_page(&head) {
+            self.metrics.record(None, response.status(), started.elapsed());
+            return response;
+        }
         let (operation, result) = match route(head.method.as_str(), path) {
             Route::Operation(operation, parameters) => {
                 let result = match self.authenticate(operation, &head).await {

@@ -23,6 +23,8 @@ mod negotiate;
 mod operation;
 mod operators;
 mod outage;
+#[cfg(feature = "web")]
+mod pages;
 mod parameter;
 mod position;
 mod problem;
@@ -127,6 +129,9 @@ pub struct Options {
     pub hasher: Hasher,
     /// Tells of some requests to a collector of traces.
     pub traces: Option<Traces>,
+    /// The web application, if it shall be there.
+    #[cfg(feature = "web")]
+    pub pages: Option<web::Pages>,
 }
 
 impl Default for Options {
@@ -150,6 +155,8 @@ impl Default for Options {
             operations: Slot::default(),
             secrets: Secrets::default(),
             traces: None,
+            #[cfg(feature = "web")]
+            pages: None,
             hasher: Hasher::new(Cost::default(), HashLimits::default())
                 .expect("the default cost is in range"),
         }

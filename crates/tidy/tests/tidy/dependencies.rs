@@ -56,6 +56,20 @@ fn section<'a>(manifest: &'a str, section: &str) -> Vec<&'a str> {
         .collect()
 }
 
+/// The packages that the web application asks for.
+fn npm_packages() -> BTreeSet<String> {
+    let manifest = read("crates/web/ui/package.json");
+    let entry = |line: &str| {
+        let (name, version) = line.trim().trim_end_matches(',').split_once(": ")?;
+        let is_version = version.trim_matches('"').starts_with(|first: char| first.is_ascii_digit());
+        is_version.then(|| name.trim_matches('"').to_owned())
+    };
+    let parts = manifest.split("ependencies\": {").skip(1).filter_map(|rest| rest.split('}').next());
+    let names: BTreeSet<_> = parts.flat_map(str::lines).filter_map(entry).collect();
+    assert!(names.contains("solid-js") && names.contains("vite"), "{names:?}");
+    names
+}
+
 /// The manifests of the crates.
 fn manifests() -> Vec<(String, String)> {
     let is_manifest = |path: &str| path.starts_with("crates/") && path.ends_with("/Cargo.toml");
@@ -135,7 +149,15 @@ fn every_dependency_has_its_reason() {
     let explained: BTreeSet<_> = first_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
     let missing: Vec<_> = outside.difference(&explained).map(ToString::to_string).collect();
     assert_none("docs/dependencies.md says why each dependency is here", &missing);
-    let known: BTreeSet<_> = section(&manifest, "workspace.dependencies").into_iter().collect();
+    let npm = npm_packages();
+    let unexplained: Vec<_> = npm.iter().filter(|name| !explained.contains(name.as_str())).cloned().collect();
+    assert_none(
+        "docs/dependencies.md says why each npm package of the web application is here",
+        &unexplained,
+    );
+    let known =
+        section(&manifest, "workspace.dependencies").into_iter().chain(npm.iter().map(String::as_str));
+    let known: BTreeSet<_> = known.collect();
     let gone: Vec<_> = explained.difference(&known).map(ToString::to_string).collect();
-    assert_none("docs/dependencies.md names only what Cargo.toml has", &gone);
+    assert_none("docs/dependencies.md names only what Cargo.toml and the web application have", &gone);
 }

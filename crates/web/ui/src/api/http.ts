@@ -1,0 +1,146 @@
+// Requests to the API: positions that make a read follow what was written, the token against forged requests, problems
+// as the server tells them, and what happens when the session has ended.
+import type { Operation } from './operation';
+
+/** How long reads wait for what this browser has changed. */
+const AWAIT_MS = 10_000;
+const CSRF_COOKIE = 'X-CSRF-TOKEN';
+const CHANNEL = 'baton-positions';
+
+/** An answer that is none, as the server explains it. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly instance: string,
+  ) {
+    super(detail || title);
+    this.name = 'Problem';
+  }
+
+  /** Worth asking again: something is busy, behind or away. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status === 503 || this.status === 504;
+  }
+}
+
+/** The highest position of each partition that an answer has told, and until when reads name it. */
+const positions = new Map<string, { position: number; until: number }>();
+const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
+
+function reach(told: string): void {
+  for (const one of told.split(',')) {
+    const [partition, position] = one.split(':');
+    if (!partition || !position) continue;
+    const known = positions.get(partition);
+    const highest = Math.max(known?.position ?? 0, Number(position));
+    positions.set(partition, { position: highest, until: Date.now() + AWAIT_MS });
+  }
+}
+
+channel?.addEventListener('message', (event: MessageEvent<string>) => reach(event.data));
+
+function awaited(): string {
+  const now = Date.now();
+  return [...positions]
+    .filter(([, { until }]) => until > now)
+    .map(([partition, { position }]) => `${partition}:${position}`)
+    .join(',');
+}
+
+function cookie(name: string): string | undefined {
+  const start = `${name}=`;
+  return document.cookie
+    .split('; ')
+    .find((one) => one.startsWith(start))
+    ?.slice(start.length);
+}
+
+/** Shows the login over the page and resolves once somebody has signed in. Set by the frame. */
+let signInAgain: (() => Promise<void>) | undefined;
+export const onSessionEnd = (ask: () => Promise<void>): void => {
+  signInAgain = ask;
+};
+
+export interface Request {
+  method: string;
+  path: string;
+  body?: string | FormData;
+  accept?: string;
+  signal?: AbortSignal;
+  /** Whether a session that has ended is told, not repaired. */
+  once?: boolean;
+}
+
+/** Sends a request and gives the answer if it is a success. */
+export async function send(request: Request): Promise<Response> {
+  const isRead = request.method === 'GET' || /\/(search|statistics)(\/|$)/.test(request.path);
+  const headers = new Headers({ accept: request.accept ?? 'application/json' });
+  if (typeof request.body === 'string') headers.set('content-type', 'application/json');
+  const token = cookie(CSRF_COOKIE);
+  if (token && request.method !== 'GET') headers.set('x-csrf-token', token);
+  const wait = awaited();
+  if (isRead && wait) headers.set('baton-await-position', wait);
+  let answer: Response;
+  try {
+    answer = await fetch(request.path, { ...request, headers, redirect: 'error', credentials: 'same-origin' });
+  } catch (error) {
+    if (request.signal?.aborted) throw error;
+    throw new Problem(0, 'No connection', 'The server could not be reached.', request.path);
+  }
+  const told = answer.headers.get('baton-position');
+  if (told && !isRead) {
+    reach(told);
+    channel?.postMessage(told);
+  }
+  if (answer.ok) return answer;
+  if (answer.status === 401 && !request.once && signInAgain) {
+    await signInAgain();
+    return send(request);
+  }
+  throw await problem(answer, request.path);
+}
+
+async function problem(answer: Response, path: string): Promise<Problem> {
+  const text = await answer.text();
+  try {
+    const { title, detail, instance } = JSON.parse(text) as Record<string, string | undefined>;
+    return new Problem(answer.status, title ?? answer.statusText, detail ?? '', instance ?? path);
+  } catch {
+    return new Problem(answer.status, answer.statusText || `HTTP ${answer.status}`, text.slice(0, 500), path);
+  }
+}
+
+type Parameters = Record<string, string | number | boolean | undefined>;
+type Input<Path, Query, Body> = {
+  path?: Path;
+  query?: Query;
+  body?: Body;
+  /** The body as JSON text, where values must keep every digit. */
+  text?: string;
+  signal?: AbortSignal;
+};
+
+/** Calls an operation of the API. An answer without a body is `undefined`. */
+export async function call<Path, Query, Body, Result>(
+  { method, path }: Operation<Path, Query, Body, Result>,
+  input: Input<Path, Query, Body> = {},
+): Promise<Result> {
+  const values = (input.path ?? {}) as Parameters;
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries((input.query ?? {}) as Parameters)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const search = query.size > 0 ? `?${query}` : '';
+  const body = input.body instanceof FormData ? input.body : (input.text ?? (input.body === undefined ? undefined : JSON.stringify(input.body)));
+  const answer = await send({ method, path: filled + search, body, signal: input.signal });
+  const text = answer.status === 204 ? '' : await answer.text();
+  return (text === '' ? undefined : JSON.parse(text)) as Result;
+}
+
+/** The text of a file that the API answers. */
+export async function fetchText(path: string, signal?: AbortSignal): Promise<string> {
+  return (await send({ method: 'GET', path, accept: 'text/xml, application/json', signal })).text();
+}

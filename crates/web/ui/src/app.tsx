@@ -1,0 +1,127 @@
+import { Navigate, Route, Router, useLocation, useParams } from '@solidjs/router';
+import { createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
+import { Frame } from './frame/Frame';
+import { LoginPage } from './frame/Login';
+import { AREAS } from './frame/areas';
+import { isSignedIn, mayUse, start } from './session';
+import { Failure } from './ui/parts';
+
+const Overview = lazy(() => import('./operate/Overview'));
+const Instances = lazy(() => import('./operate/Instances'));
+const Instance = lazy(() => import('./operate/Instance'));
+const Definitions = lazy(() => import('./operate/Definitions'));
+const Definition = lazy(() => import('./operate/Definition'));
+const Decisions = lazy(() => import('./operate/Decisions'));
+const DecisionInstance = lazy(() => import('./operate/DecisionInstance'));
+const Batches = lazy(() => import('./operate/Batches'));
+const Batch = lazy(() => import('./operate/Batch'));
+const Tasks = lazy(() => import('./tasklist/Tasks'));
+const Processes = lazy(() => import('./tasklist/Processes'));
+const StartProcess = lazy(() => import('./tasklist/StartProcess'));
+const Users = lazy(() => import('./admin/Users'));
+const Groups = lazy(() => import('./admin/Groups'));
+const Roles = lazy(() => import('./admin/Roles'));
+const Members = lazy(() => import('./admin/Members'));
+const Authorizations = lazy(() => import('./admin/Authorizations'));
+
+function Missing(): JSX.Element {
+  return (
+    <main class="page">
+      <h1>There is no such page</h1>
+      <p>
+        The address leads nowhere. <a href="/">Go to the start</a>, or search for a key or an ID with Ctrl K.
+      </p>
+    </main>
+  );
+}
+
+function Home(): JSX.Element {
+  const first = () => AREAS.find(({ area }) => mayUse(area));
+  return (
+    <Show when={first()} fallback={<Forbidden area="Operate, Tasklist and Admin" />}>
+      {(area) => <Navigate href={area().href} />}
+    </Show>
+  );
+}
+
+function Forbidden(props: { area: string }): JSX.Element {
+  return (
+    <main class="page">
+      <h1>You may not use this area</h1>
+      <p>
+        {props.area}: the permission ACCESS of a COMPONENT is missing. An administrator can grant it.
+      </p>
+    </main>
+  );
+}
+
+/** Everything but the login: somebody must be signed in, and may use the area. */
+function Guarded(props: { children?: JSX.Element }): JSX.Element {
+  const place = useLocation();
+  const area = () => AREAS.find(({ area }) => place.pathname.split('/')[1] === area);
+  const next = () => encodeURIComponent(place.pathname + place.search);
+  return (
+    <Show when={isSignedIn()} fallback={<Navigate href={`/login?next=${next()}`} />}>
+      <Frame>
+        <Show when={!area() || mayUse(area()!.area)} fallback={<Forbidden area={area()!.label} />}>
+          {props.children}
+        </Show>
+      </Frame>
+    </Show>
+  );
+}
+
+/** Old addresses of the same pages. */
+function Moved(props: { to: string }): JSX.Element {
+  const place = useLocation();
+  const key = useParams<{ key?: string }>().key;
+  return <Navigate href={`${props.to}${key ? `/${key}` : ''}${place.search}`} />;
+}
+
+export function App(): JSX.Element {
+  const [started, { refetch }] = createResource(async () => {
+    await start();
+    return true;
+  });
+  return (
+    <Switch>
+      <Match when={started.error as unknown}>
+        {(error) => (
+          <main class="page">
+            <Failure of={error()} again={() => void refetch()} />
+          </main>
+        )}
+      </Match>
+      <Match when={started.state === 'ready'}>
+        <Router>
+          <Route path="/login" component={LoginPage} />
+          <Route path={['/operate/login', '/tasklist/login']} component={() => <Navigate href="/login" />} />
+          <Route path="/" component={Guarded}>
+            <Route path="/" component={Home} />
+            <Route path="/operate" component={Overview} />
+            <Route path={['/operate/instances', '/operate/instances/:key']} component={() => <Moved to="/operate/processes" />} />
+            <Route path="/operate/processes" component={Instances} />
+            <Route path={['/operate/processes/:key', '/operate/processes/:key/:tab']} component={Instance} />
+            <Route path="/operate/definitions" component={Definitions} />
+            <Route path="/operate/definitions/:id" component={Definition} />
+            <Route path="/operate/decisions" component={Decisions} />
+            <Route path="/operate/decisions/:key" component={DecisionInstance} />
+            <Route path="/operate/batch-operations" component={Batches} />
+            <Route path="/operate/batch-operations/:key" component={Batch} />
+            <Route path="/tasklist/processes" component={Processes} />
+            <Route path="/tasklist/processes/:id/start" component={StartProcess} />
+            <Route path={['/tasklist', '/tasklist/:key']} component={Tasks} />
+            <Route path={['/admin', '/identity', '/identity/:page']} component={() => <Navigate href="/admin/users" />} />
+            <Route path="/admin/users" component={Users} />
+            <Route path="/admin/groups" component={Groups} />
+            <Route path="/admin/groups/:id" component={() => <Members of="group" />} />
+            <Route path="/admin/roles" component={Roles} />
+            <Route path="/admin/roles/:id" component={() => <Members of="role" />} />
+            <Route path="/admin/authorizations" component={Authorizations} />
+            <Route path="*" component={Missing} />
+          </Route>
+        </Router>
+      </Match>
+    </Switch>
+  );
+}

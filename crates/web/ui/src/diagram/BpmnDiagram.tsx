@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/solid-query';
+import { createEffect, createSignal, type JSX, on, onCleanup, Show } from 'solid-js';
+import { fetchText } from '../api/http';
+import { Failure } from '../ui/parts';
+import { textOf } from '../ui/toast';
+import type { Counts, Diagram } from './bpmn';
+
+/** The diagram of a definition with counts and marks; a click chooses an element. */
+export function BpmnDiagram(props: {
+  definitionKey: string;
+  counts?: ReadonlyMap<string, Counts> | undefined;
+  marks?: Record<string, Iterable<string>> | undefined;
+  selected?: string | undefined;
+  onSelect?: ((id: string | undefined) => void) | undefined;
+  onDrawn?: ((diagram: Diagram) => void) | undefined;
+}): JSX.Element {
+  let canvas!: HTMLDivElement;
+  const [drawn, setDrawn] = createSignal<Diagram>();
+  const [failure, setFailure] = createSignal<string>();
+  const xml = useQuery(() => ({
+    queryKey: ['bpmn', props.definitionKey],
+    queryFn: ({ signal }) => fetchText(`/v2/process-definitions/${props.definitionKey}/xml`, signal),
+    staleTime: Infinity,
+  }));
+  let diagram: Diagram | undefined;
+  let isGone = false;
+  const draw = async (text: string) => {
+    const { Diagram } = await import('./bpmn');
+    if (isGone) return;
+    const next = new Diagram(canvas, (id, isRoot) => props.onSelect?.(isRoot || id === props.selected ? undefined : id));
+    diagram?.destroy();
+    diagram = next;
+    setDrawn(undefined);
+    try {
+      await next.draw(text);
+      if (diagram !== next || isGone) return;
+      setFailure(undefined);
+      setDrawn(next);
+      props.onDrawn?.(next);
+    } catch (error) {
+      if (diagram === next) setFailure(textOf(error));
+    }
+  };
+  createEffect(on(() => xml.data, (text) => text && void draw(text)));
+  createEffect(() => drawn()?.showCounts(props.counts ?? new Map()));
+  createEffect(() => {
+    for (const [marker, ids] of Object.entries(props.marks ?? {})) drawn()?.mark(marker, ids);
+  });
+  createEffect(() => drawn()?.mark('selected', props.selected ? [props.selected] : []));
+  onCleanup(() => {
+    isGone = true;
+    diagram?.destroy();
+  });
+  return (
+    <div>
+      <div class="diagram" role="group" aria-label="Diagram" data-drawn={drawn() ? 'true' : undefined}>
+        <div class="canvas" ref={canvas} />
+        <div class="zoom">
+          <button aria-label="Zoom in" onClick={() => drawn()?.zoom(1.25)}>
+            +
+          </button>
+          <button aria-label="Zoom out" onClick={() => drawn()?.zoom(0.8)}>
+            −
+          </button>
+          <button aria-label="Fit the diagram" onClick={() => drawn()?.fit()}>
+            Fit
+          </button>
+        </div>
+      </div>
+      <Show when={failure() ?? xml.error}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={drawn()?.isLaidOut}>
+        <p class="muted">The model has no diagram; this one is laid out by its flows.</p>
+      </Show>
+      <Show when={drawn()?.notDrawn.length}>
+        <p class="muted">Not drawn: {drawn()!.notDrawn.join(', ')}</p>
+      </Show>
+    </div>
+  );
+}

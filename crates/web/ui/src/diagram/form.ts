@@ -1,0 +1,36 @@
+// The one place that knows form-js. It loads with the first form.
+import { Form } from '@bpmn-io/form-js-viewer';
+import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
+
+export interface Submitted {
+  data: Record<string, unknown>;
+  /** Fields with what is wrong about them. */
+  errors: Record<string, unknown>;
+}
+
+/** A drawn form. */
+export class DrawnForm {
+  private readonly form: Form;
+
+  constructor(container: HTMLElement, onChange: (data: Record<string, unknown>) => void) {
+    this.form = new Form({ container });
+    this.form.on('changed', (event: { data: Record<string, unknown> }) => onChange(event.data));
+  }
+
+  async draw(schema: string, data: Record<string, unknown>): Promise<void> {
+    await this.form.importSchema(JSON.parse(schema) as object, data);
+  }
+
+  makeReadOnly(isReadOnly: boolean): void {
+    this.form.setProperty('readOnly', isReadOnly);
+  }
+
+  /** Checks all fields and gives their values. */
+  submit(): Submitted {
+    return this.form.submit() as Submitted;
+  }
+
+  destroy(): void {
+    this.form.destroy();
+  }
+}

@@ -1,0 +1,94 @@
+import { useNavigate } from '@solidjs/router';
+import { createEffect, createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
+import { mayUse } from '../session';
+import { Dialog } from '../ui/parts';
+import { AREAS } from './areas';
+import { type Hit, lookUp } from './lookup';
+
+const PAUSE_MS = 200;
+
+/** Pages, and whatever a key, business ID or name belongs to. */
+export function Palette(props: { onClose: () => void }): JSX.Element {
+  const navigate = useNavigate();
+  const [text, setText] = createSignal('');
+  const [found, setFound] = createSignal<{ of: string; hits: Hit[] }>({ of: '', hits: [] });
+  const [at, setAt] = createSignal(0);
+  const pages = (): Hit[] =>
+    AREAS.filter(({ area }) => mayUse(area))
+      .flatMap(({ label, pages }) => pages.map((page) => ({ label: page.label, detail: label, href: page.href })))
+      .filter(({ label }) => label.toLowerCase().includes(text().trim().toLowerCase()));
+  const hits = () => (found().of === text().trim() ? [...found().hits, ...pages()] : pages());
+  /** Enter was pressed before anything was found. */
+  let isAwaited = false;
+  const isLooking = () => text().trim() !== '' && found().of !== text().trim();
+
+  createEffect(() => {
+    const wanted = text().trim();
+    setAt(0);
+    isAwaited = false;
+    if (wanted === '') return;
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      void lookUp(wanted, stop.signal).then((hits) => {
+        if (stop.signal.aborted) return;
+        setFound({ of: wanted, hits });
+        if (isAwaited) go(hits[0]);
+      });
+    }, PAUSE_MS);
+    onCleanup(() => {
+      clearTimeout(timer);
+      stop.abort();
+    });
+  });
+
+  const go = (hit: Hit | undefined) => {
+    if (!hit) return;
+    setText('');
+    props.onClose();
+    navigate(hit.href);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setAt((at) => (at + step + hits().length) % Math.max(hits().length, 1));
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      if (hits().length > 0) go(hits()[at()]);
+      else isAwaited = isLooking();
+    }
+  };
+  return (
+    <Dialog title="Search" onClose={props.onClose}>
+      <div class="palette" style={{ 'margin-top': '0' }}>
+        <input
+          autofocus
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-hits"
+          aria-activedescendant={hits().length > 0 ? `palette-${at()}` : undefined}
+          aria-label="Key, business ID, process or page"
+          placeholder="Key, business ID, process or page"
+          value={text()}
+          ref={(input) => Object.defineProperty(input, 'defaultValue', { get: () => input.value })}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        <ul id="palette-hits" role="listbox" aria-label="Found">
+          <For each={hits()}>
+            {(hit, index) => (
+              <li id={`palette-${index()}`} role="option" aria-selected={index() === at()} onClick={() => go(hit)}>
+                {hit.label} <span class="muted">{hit.detail}</span>
+              </li>
+            )}
+          </For>
+        </ul>
+        <p class="muted" role="status">
+          <Show when={isLooking()} fallback={hits().length === 0 ? 'Nothing has this key, ID or name.' : ''}>
+            Looking …
+          </Show>
+        </p>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,13 @@
+// Libraries that come without types: as much of them as is used.
+declare module 'bpmn-auto-layout' {
+  export function layoutProcess(xml: string): Promise<string>;
+}
+declare module 'dmn-js/lib/NavigatedViewer' {
+  export default class Viewer {
+    constructor(options: { container: HTMLElement });
+    importXML(xml: string): Promise<unknown>;
+    getViews(): unknown[];
+    open(view: never): Promise<unknown>;
+    destroy(): void;
+  }
+}

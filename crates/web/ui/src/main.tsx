@@ -1,0 +1,18 @@
+import { QueryClientProvider } from '@tanstack/solid-query';
+import { render } from 'solid-js/web';
+import { App } from './app';
+import { applyTheme } from './frame/theme';
+import { client } from './query';
+
+applyTheme();
+const root = document.getElementById('app');
+if (!root) throw new Error('the page has no place for the application');
+root.replaceChildren();
+render(
+  () => (
+    <QueryClientProvider client={client}>
+      <App />
+    </QueryClientProvider>
+  ),
+  root,
+);

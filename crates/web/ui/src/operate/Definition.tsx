@@ -1,0 +1,111 @@
+import { A, useNavigate, useParams, useSearchParams } from '@solidjs/router';
+import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { deleteResource, getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
+import { call } from '../api/http';
+import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { refresh, useRead } from '../query';
+import { total } from '../ui/numbers';
+import { Action, Copy, Dialog, Failure } from '../ui/parts';
+import { say } from '../ui/toast';
+
+const VERSIONS_MAX = 1000;
+
+/** A process with its versions: diagram, running instances, start and deletion. */
+export default function Definition(): JSX.Element {
+  const params = useParams<{ id: string }>();
+  const id = () => decodeURIComponent(params.id);
+  const navigate = useNavigate();
+  const [query, setQuery] = useSearchParams<{ version: string }>();
+  const [deleting, setDeleting] = createSignal(false);
+  const versions = useRead(searchProcessDefinitions, () => ({
+    body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
+    live: true,
+  }));
+  const chosen = () => versions.data?.items.find((one) => String(one.version) === query.version) ?? versions.data?.items[0];
+  const key = () => chosen()?.processDefinitionKey;
+  const counts = useRead(getProcessDefinitionStatistics, () => ({
+    path: { processDefinitionKey: key() ?? '' },
+    body: { filter: { state: 'ACTIVE' as const } },
+    enabled: key() !== undefined,
+    live: true,
+  }));
+  const running = useRead(searchProcessInstances, () => ({
+    body: { filter: { processDefinitionKey: key(), state: 'ACTIVE' as const }, page: { limit: 1 } },
+    enabled: key() !== undefined,
+    live: true,
+  }));
+  const byElement = createMemo(() => new Map(counts.data?.items.map((one) => [one.elementId, one])));
+  const list = (more: string) => `/operate/processes?process=${encodeURIComponent(id())}&version=${chosen()?.version}&${more}`;
+  const remove = async () => {
+    await call(deleteResource, { path: { resourceKey: key()! }, body: {} });
+    setDeleting(false);
+    await refresh();
+    say('Deleted');
+    if (!versions.data?.items.length) navigate('/operate/definitions');
+    else setQuery({ version: null });
+  };
+  return (
+    <main class="page">
+      <Show when={versions.error}>{(error) => <Failure of={error()} again={() => void versions.refetch()} />}</Show>
+      <Show when={versions.data?.items.length === 0}>
+        <h1>There is no such process</h1>
+        <p>No process that you may see has the ID {id().slice(0, 200)}.</p>
+      </Show>
+      <Show when={chosen()}>
+        {(one) => (
+          <>
+            <div class="row">
+              <h1>{one().name || one().processDefinitionId}</h1>
+              <span class="muted">{one().processDefinitionId}</span>
+              <select aria-label="Version" onChange={(event) => setQuery({ version: event.currentTarget.value })}>
+                <For each={versions.data?.items}>
+                  {(other) => (
+                    <option value={other.version} selected={other.version === one().version}>
+                      Version {other.version}
+                      {other.versionTag ? ` (${other.versionTag})` : ''}
+                    </option>
+                  )}
+                </For>
+              </select>
+              <Show when={versions.data?.page.hasMoreTotalItems || (versions.data?.page.totalItems ?? 0) > VERSIONS_MAX}>
+                <span class="muted">the latest {VERSIONS_MAX} versions</span>
+              </Show>
+              <span class="key">
+                {one().processDefinitionKey}
+                <Copy text={one().processDefinitionKey} />
+              </span>
+              <span class="spacer" />
+              <A href={list('active=true&incidents=true')}>{total(running.data?.page)} running</A>
+              <A href={`/tasklist/processes/${encodeURIComponent(id())}/start`}>Start …</A>
+              <button class="danger" onClick={() => setDeleting(true)}>
+                Delete
+              </button>
+            </div>
+            <Show when={key()} keyed>
+              {(definitionKey) => (
+                <BpmnDiagram
+                  definitionKey={definitionKey}
+                  counts={byElement()}
+                  onSelect={(element) => element && navigate(list(`active=true&incidents=true&elementId=${encodeURIComponent(element)}`))}
+                />
+              )}
+            </Show>
+            <Show when={deleting()}>
+              <Dialog title={`Delete version ${one().version}?`} onClose={() => setDeleting(false)}>
+                <p>
+                  {one().name || one().processDefinitionId}, version {one().version}: it can be started no more. {total(running.data?.page)} instances of it run; with running instances, the server refuses.
+                </p>
+                <div class="actions">
+                  <button onClick={() => setDeleting(false)}>Keep it</button>
+                  <Action class="danger" do={remove}>
+                    Delete version {one().version}
+                  </Action>
+                </div>
+              </Dialog>
+            </Show>
+          </>
+        )}
+      </Show>
+    </main>
+  );
+}

@@ -1,0 +1,84 @@
+import { createSignal, For, type JSX, Show } from 'solid-js';
+import { createDeployment } from '../api/generated/operations';
+import type { DeploymentMetadataResult } from '../api/generated/types';
+import { call } from '../api/http';
+import { refresh } from '../query';
+import { Failure } from '../ui/parts';
+
+const ENDINGS = ['.bpmn', '.dmn', '.form', '.xml'];
+
+const describe = (one: DeploymentMetadataResult): { text: string; href?: string } | undefined => {
+  const { processDefinition: process, decisionDefinition: decision, form } = one;
+  if (process) {
+    return {
+      text: `Process ${process.processDefinitionId}, version ${process.processDefinitionVersion}`,
+      href: `/operate/definitions/${encodeURIComponent(process.processDefinitionId)}?version=${process.processDefinitionVersion}`,
+    };
+  }
+  if (decision) return { text: `Decision ${decision.decisionDefinitionId}, version ${decision.version}` };
+  if (form) return { text: `Form ${form.formId}, version ${form.version}` };
+  if (one.resource) return { text: `Resource ${one.resource.resourceId}, version ${one.resource.version}` };
+  return undefined;
+};
+
+/** Files dropped or chosen, which go to the server as one deployment: all of them, or none. */
+export function Deploy(): JSX.Element {
+  const [over, setOver] = createSignal(false);
+  const [busy, setBusy] = createSignal(false);
+  const [failure, setFailure] = createSignal<unknown>();
+  const [deployed, setDeployed] = createSignal<{ text: string; href?: string }[]>([]);
+  let input!: HTMLInputElement;
+
+  const deploy = async (files: File[]) => {
+    if (files.length === 0 || busy()) return;
+    setBusy(true);
+    setFailure(undefined);
+    setDeployed([]);
+    try {
+      const wrong = files.find(({ name }) => !ENDINGS.some((ending) => name.toLowerCase().endsWith(ending)));
+      if (wrong) throw new Error(`${wrong.name}: files end with ${ENDINGS.join(', ')}`);
+      const empty = files.find(({ size }) => size === 0);
+      if (empty) throw new Error(`${empty.name}: the file is empty, or a folder`);
+      const body = new FormData();
+      for (const file of files) body.append('resources', file, file.name);
+      const result = await call(createDeployment, { body: body as never });
+      setDeployed(result.deployments.flatMap((one) => describe(one) ?? []));
+      await refresh();
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setBusy(false);
+      input.value = '';
+    }
+  };
+  return (
+    <div
+      class="panel stack"
+      classList={{ drop: over() }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void deploy([...(event.dataTransfer?.files ?? [])]);
+      }}
+    >
+      <label class="row">
+        <span>Drop BPMN, DMN and form files here, or choose them:</span>
+        <input ref={input} type="file" multiple accept={ENDINGS.join(',')} disabled={busy()} onChange={(event) => void deploy([...(event.currentTarget.files ?? [])])} />
+      </label>
+      <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={deployed().length > 0}>
+        <div role="status">
+          <strong>Deployed</strong>
+          <ul class="plain-list">
+            <For each={deployed()}>{(one) => <li>{one.href ? <a href={one.href}>{one.text}</a> : one.text}</li>}</For>
+          </ul>
+        </div>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+import { createSignal, For, type JSX, Show } from 'solid-js';
+import { resolveIncident, searchProcessInstanceIncidents, updateJob } from '../api/generated/operations';
+import type { IncidentResult } from '../api/generated/types';
+import { call } from '../api/http';
+import { useRead } from '../query';
+import { total } from '../ui/numbers';
+import { Action, Failure, State, wordOf } from '../ui/parts';
+import { Time } from '../ui/time';
+import { say } from '../ui/toast';
+
+const PAGE = 50;
+
+/** The open incidents of an instance and of what it has called, each with its reason and a retry. */
+export function Incidents(props: { instanceKey: string; elementId: string | undefined; again: () => Promise<void> }): JSX.Element {
+  const [limit, setLimit] = createSignal(PAGE);
+  const found = useRead(searchProcessInstanceIncidents, () => ({
+    path: { processInstanceKey: props.instanceKey },
+    body: {
+      filter: { state: { $neq: 'RESOLVED' as const }, ...(props.elementId ? { elementId: props.elementId } : {}) },
+      sort: [{ field: 'creationTime' as const, order: 'DESC' as const }],
+      page: { limit: limit() },
+    },
+    live: true,
+  }));
+  const retry = async (one: IncidentResult) => {
+    // A job without retries would only make the next incident.
+    if (one.jobKey) await call(updateJob, { path: { jobKey: one.jobKey }, body: { changeset: { retries: 1 } } });
+    await call(resolveIncident, { path: { incidentKey: one.incidentKey }, body: {} });
+    await props.again();
+    say('Resolved. If the cause is still there, a new incident comes.');
+  };
+  return (
+    <div class="stack">
+      <span class="muted" role="status">
+        {total(found.data?.page)} incidents
+      </span>
+      <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
+      <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">There are no incidents here.</p></Show>}>
+        <div class="scroll" tabindex="0" role="region" aria-label="Incidents">
+          <table>
+            <thead>
+              <tr>
+                <For each={['State', 'Type', 'Message', 'Element', 'Since']}>{(head) => <th scope="col">{head}</th>}</For>
+                <th scope="col">
+                  <span class="hidden-label">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              <For each={found.data?.items}>
+                {(one) => (
+                  <tr>
+                    <td>
+                      <State of={one.state} incident={one.state === 'ACTIVE'} />
+                    </td>
+                    <td>{wordOf(one.errorType)}</td>
+                    <td>
+                      <details open={one.errorMessage.length < 300}>
+                        <summary>{one.errorMessage.slice(0, 120)}</summary>
+                        <pre>{one.errorMessage.length > 120 ? one.errorMessage : ''}</pre>
+                      </details>
+                    </td>
+                    <td>
+                      {one.elementId}
+                      <Show when={one.processInstanceKey !== props.instanceKey}>
+                        {' '}
+                        <a class="key" href={`/operate/processes/${one.processInstanceKey}/incidents`}>
+                          {one.processInstanceKey}
+                        </a>
+                      </Show>
+                    </td>
+                    <td>
+                      <Time of={one.creationTime} />
+                    </td>
+                    <td>
+                      <Action do={() => retry(one)}>Retry</Action>
+                    </td>
+                  </tr>
+                )}
+              </For>
+            </tbody>
+          </table>
+        </div>
+        <Show when={(found.data?.items.length ?? 0) === limit()}>
+          <button onClick={() => setLimit(limit() + PAGE)}>Show more</button>
+        </Show>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,165 @@
+import { A, useLocation, useNavigate } from '@solidjs/router';
+import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'solid-js';
+import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
+import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
+import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { useRead } from '../query';
+import { number, total } from '../ui/numbers';
+import { Copy, State } from '../ui/parts';
+import { type Column, Table, usePlace } from '../ui/Table';
+import { Time } from '../ui/time';
+import { BulkDialog, type BulkKind } from './Bulk';
+import { FilterBar } from './FilterBar';
+import { type Filter, parse, STATES, toApi, write } from './filters';
+
+const SORTS = ['processInstanceKey', 'processDefinitionId', 'processDefinitionName', 'processDefinitionVersion', 'parentProcessInstanceKey', 'startDate', 'endDate', 'state', 'tenantId', 'businessId'] as const;
+
+const COLUMNS: Column<ProcessInstanceResult>[] = [
+  { head: 'State', cell: (row) => <State of={row.state} incident={row.hasIncident} />, sort: 'state' },
+  { head: 'Process', cell: (row) => row.processDefinitionName || row.processDefinitionId, sort: 'processDefinitionName' },
+  {
+    head: 'Key',
+    cell: (row) => (
+      <span class="key">
+        <A href={`/operate/processes/${row.processInstanceKey}`}>{row.processInstanceKey}</A>
+        <Copy text={row.processInstanceKey} />
+      </span>
+    ),
+    sort: 'processInstanceKey',
+  },
+  { head: 'Business ID', cell: (row) => row.businessId ?? '–', sort: 'businessId' },
+  { head: 'Version', cell: (row) => row.processDefinitionVersion, sort: 'processDefinitionVersion', class: 'number' },
+  { head: 'Started', cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
+  { head: 'Ended', cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
+  {
+    head: 'Parent',
+    cell: (row) => (
+      <Show when={row.parentProcessInstanceKey} fallback="–">
+        {(key) => (
+          <A class="key" href={`/operate/processes/${key()}`}>
+            {key()}
+          </A>
+        )}
+      </Show>
+    ),
+    sort: 'parentProcessInstanceKey',
+  },
+];
+
+/** The list of instances: filter, diagram, table, selection. */
+export default function Instances(): JSX.Element {
+  const location = useLocation();
+  const navigate = useNavigate();
+  const filter = createMemo(() => parse(new URLSearchParams(location.search)));
+  const api = createMemo(() => toApi(filter()));
+  const { sort, page } = usePlace(SORTS, { field: 'startDate', order: 'DESC' });
+  const setFilter = (next: Filter) => {
+    const url = write(next);
+    const order = new URLSearchParams(location.search).get('sort');
+    if (order) url.set('sort', order);
+    navigate(`/operate/processes?${url}`);
+  };
+  const found = useRead(searchProcessInstances, () => ({ body: { filter: api(), sort: sort(), page: page() }, live: true }));
+
+  // The version that is drawn: the chosen one, else the latest.
+  const definition = useRead(searchProcessDefinitions, () => ({
+    body: {
+      filter: { processDefinitionId: filter().process, ...(filter().version ? { version: filter().version } : {}), ...(filter().tenant ? { tenantId: filter().tenant } : {}) },
+      sort: [{ field: 'version' as const, order: 'DESC' as const }],
+      page: { limit: 1 },
+    },
+    enabled: filter().process !== undefined,
+    keep: false,
+  }));
+  const drawn = () => (filter().process ? definition.data?.items[0] : undefined);
+  const counts = useRead(getProcessDefinitionStatistics, () => {
+    const of = toApi({ ...filter(), element: undefined }, false);
+    return { path: { processDefinitionKey: drawn()?.processDefinitionKey ?? '' }, body: { filter: of as never }, enabled: drawn() !== undefined, live: true };
+  });
+  const byElement = createMemo(() => new Map(counts.data?.items.map((one) => [one.elementId, one])));
+
+  const [chosen, setChosen] = createSignal<ReadonlyMap<string, ProcessInstanceResult>>(new Map());
+  const [all, setAll] = createSignal(false);
+  const [bulk, setBulk] = createSignal<BulkKind>();
+  const unselect = () => {
+    setChosen(new Map());
+    setAll(false);
+  };
+  createEffect(on(api, unselect, { defer: true }));
+  const toggle = (row: ProcessInstanceResult) => {
+    const next = new Map(chosen());
+    if (!next.delete(row.processInstanceKey)) next.set(row.processInstanceKey, row);
+    setChosen(next);
+    setAll(false);
+  };
+  const bulkFilter = (): ProcessInstanceFilter => (all() ? api() : { processInstanceKey: { $in: [...chosen().keys()] } });
+  return (
+    <main class="page">
+      <div class="row">
+        <h1>Process instances</h1>
+        <span class="muted" role="status">
+          {total(found.data?.page)} match
+        </span>
+      </div>
+      <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
+      <Show when={filter().process && definition.data && !drawn()}>
+        <p class="failure">No process has the ID {filter().process}.</p>
+      </Show>
+      <Show when={drawn()?.processDefinitionKey} keyed>
+        {(key) => (
+          <BpmnDiagram
+            definitionKey={key}
+            counts={byElement()}
+            selected={filter().element}
+            onSelect={(element) => setFilter({ ...filter(), element, version: element ? drawn()?.version : filter().version })}
+          />
+        )}
+      </Show>
+      <Show when={chosen().size > 0 || all()}>
+        <div class="row panel" role="toolbar" aria-label="Selection">
+          <strong>{all() ? `All that match (${total(found.data?.page)})` : `${number(chosen().size)} chosen`}</strong>
+          <Show when={!all()}>
+            <button onClick={() => setAll(true)}>Choose all {total(found.data?.page)} that match</button>
+          </Show>
+          <span class="spacer" />
+          <button onClick={() => setBulk('retry')}>Retry</button>
+          <button onClick={() => setBulk('suspend')}>Suspend</button>
+          <button onClick={() => setBulk('resume')}>Resume</button>
+          <button class="danger" onClick={() => setBulk('cancel')}>
+            Cancel
+          </button>
+          <button class="plain" onClick={unselect}>
+            Choose none
+          </button>
+        </div>
+      </Show>
+      <Table
+        label="Process instances"
+        query={found}
+        columns={COLUMNS}
+        usual="startDate:desc"
+        select={{
+          isChosen: (row) => all() || chosen().has(row.processInstanceKey),
+          toggle,
+          all: (rows) => {
+            setAll(false);
+            setChosen(new Map(rows.map((row) => [row.processInstanceKey, row])));
+          },
+          name: (row) => row.processInstanceKey,
+        }}
+        empty={
+          <>
+            No instance matches.
+            <Show when={filter().states.size > 0 && filter().states.size < STATES.length}>
+              {' '}
+              <button onClick={() => setFilter({ ...filter(), states: new Set() })}>Show all states</button>
+            </Show>
+          </>
+        }
+      />
+      <Show when={bulk()} keyed>
+        {(kind) => <BulkDialog kind={kind} filter={bulkFilter()} onClose={() => setBulk(undefined)} onDone={unselect} />}
+      </Show>
+    </main>
+  );
+}

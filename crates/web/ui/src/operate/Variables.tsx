@@ -1,0 +1,169 @@
+import { createSignal, For, type JSX, Show } from 'solid-js';
+import { createElementInstanceVariables, getVariable, searchVariables } from '../api/generated/operations';
+import type { VariableSearchResult } from '../api/generated/types';
+import { call } from '../api/http';
+import { useRead } from '../query';
+import { jsonObject, jsonProblem, pretty } from '../ui/json';
+import { total } from '../ui/numbers';
+import { Action, Copy, Dialog, Failure, Field } from '../ui/parts';
+import { say } from '../ui/toast';
+
+const PAGE = 50;
+
+interface Edited {
+  name: string;
+  /** As it was read; absent for a new one. */
+  before: string | undefined;
+  scopeKey: string;
+}
+
+/** The variables of an instance, or of a scope in it: found by name, added, changed, and shown whole. */
+export function Variables(props: { instanceKey: string; scopeKey: string | undefined; canChange: boolean; again: () => Promise<void> }): JSX.Element {
+  const [text, setText] = createSignal('');
+  const [limit, setLimit] = createSignal(PAGE);
+  const [edited, setEdited] = createSignal<Edited>();
+  const [shown, setShown] = createSignal<{ name: string; value: string }>();
+  const found = useRead(searchVariables, () => ({
+    body: {
+      filter: {
+        processInstanceKey: props.instanceKey,
+        ...(props.scopeKey ? { scopeKey: props.scopeKey } : {}),
+        ...(text() ? { name: { $like: `*${text().replace(/[\\*?]/g, '\\$&')}*` } } : {}),
+      },
+      sort: [{ field: 'name' as const, order: 'ASC' as const }],
+      page: { limit: limit() },
+    },
+    live: props.canChange,
+  }));
+  const whole = async (one: VariableSearchResult) =>
+    one.isTruncated ? (await call(getVariable, { path: { variableKey: one.variableKey } })).value : one.value;
+  const edit = async (one: VariableSearchResult) => setEdited({ name: one.name, before: await whole(one), scopeKey: one.scopeKey });
+  return (
+    <div class="stack">
+      <div class="row">
+        <input type="search" aria-label="Find a variable by name" placeholder="Name" value={text()} onInput={(event) => setText(event.currentTarget.value)} />
+        <span class="muted" role="status">
+          {total(found.data?.page)} variables
+        </span>
+        <span class="spacer" />
+        <Show when={props.canChange}>
+          <button onClick={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>Add a variable</button>
+        </Show>
+      </div>
+      <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
+      <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{text() ? 'No variable has such a name.' : 'There are no variables here.'}</p></Show>}>
+        <div class="scroll" tabindex="0" role="region" aria-label="Variables">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Value</th>
+                <th scope="col">Scope</th>
+                <th scope="col">
+                  <span class="hidden-label">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              <For each={found.data?.items}>
+                {(one) => (
+                  <tr>
+                    <td>{one.name}</td>
+                    <td class="clip">
+                      <code>{one.value.slice(0, 300)}</code>
+                      {one.isTruncated || one.value.length > 300 ? ' …' : ''}
+                    </td>
+                    <td class="key">{one.scopeKey === props.instanceKey ? 'instance' : one.scopeKey}</td>
+                    <td>
+                      <div class="row" style={{ 'flex-wrap': 'nowrap' }}>
+                        <Action class="plain" do={async () => setShown({ name: one.name, value: await whole(one) })}>
+                          Show
+                        </Action>
+                        <Show when={props.canChange}>
+                          <Action class="plain" do={() => edit(one)}>
+                            Edit
+                          </Action>
+                        </Show>
+                      </div>
+                    </td>
+                  </tr>
+                )}
+              </For>
+            </tbody>
+          </table>
+        </div>
+        <Show when={(found.data?.items.length ?? 0) === limit()}>
+          <button onClick={() => setLimit(limit() + PAGE)}>Show more</button>
+        </Show>
+      </Show>
+      <Show when={shown()}>
+        {(one) => (
+          <Dialog title={one().name} onClose={() => setShown(undefined)} wide>
+            <Copy text={one().value} label="the value" />
+            <pre tabindex="0">{pretty(one().value)}</pre>
+          </Dialog>
+        )}
+      </Show>
+      <Show when={edited()} keyed>
+        {(one) => (
+          <Editor
+            edited={one}
+            onClose={() => setEdited(undefined)}
+            onSaved={async () => {
+              await props.again();
+              setEdited(undefined);
+            }}
+          />
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Promise<void> }): JSX.Element {
+  const before = props.edited.before === undefined ? '' : pretty(props.edited.before);
+  const [name, setName] = createSignal(props.edited.name);
+  const [value, setValue] = createSignal(before);
+  const problem = () => (value().trim() === '' ? 'The value is missing.' : jsonProblem(value()));
+  const save = async () => {
+    const text = `{"variables":${jsonObject([[name().trim(), value()]])},"local":true}`;
+    await call(createElementInstanceVariables, { path: { elementInstanceKey: props.edited.scopeKey }, text });
+    await props.onSaved();
+    say('Saved');
+  };
+  return (
+    <Dialog title={props.edited.before === undefined ? 'Add a variable' : `Edit ${props.edited.name}`} onClose={props.onClose} wide>
+      <div class="stack">
+        <Show when={props.edited.before === undefined}>
+          <Field label="Name">
+            <input required value="" onInput={(event) => setName(event.currentTarget.value)} />
+          </Field>
+        </Show>
+        <Field label="Value as JSON" hint='Texts stand in double quotes: "text"'>
+          <textarea
+            rows={12}
+            spellcheck={false}
+            aria-invalid={problem() !== undefined}
+            value={before}
+            ref={(one) => (one.defaultValue = before)}
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        </Field>
+        <p class="muted" role="status">
+          {problem() ?? (value() === before ? '' : 'Changed')}
+        </p>
+        <Show when={props.edited.before !== undefined && value() !== before}>
+          <details>
+            <summary>Before</summary>
+            <pre>{before}</pre>
+          </details>
+        </Show>
+        <div class="actions">
+          <Action class="primary" do={save} disabled={problem() !== undefined || name().trim() === '' || value() === before}>
+            Save
+          </Action>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

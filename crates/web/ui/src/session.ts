@@ -1,0 +1,83 @@
+// Who works here: the answers of boot and of the API, and the login over the page when a session has ended.
+import { createSignal } from 'solid-js';
+import { getAuthentication } from './api/generated/operations';
+import type { CamundaUserResult } from './api/generated/types';
+import { Problem, send } from './api/http';
+
+/** The answer of `/baton/v1/boot`. */
+export interface Boot {
+  title: string;
+  version: string;
+  authentication: 'none' | 'basic' | 'oidc';
+}
+
+export const [boot, setBoot] = createSignal<Boot>();
+export const [user, setUser] = createSignal<CamundaUserResult>();
+/** Set while a login is shown over the page. */
+export const [relogin, setRelogin] = createSignal<{ done: () => void }>();
+
+/** Learns how people sign in here, and whether somebody has. */
+export async function start(): Promise<void> {
+  const answer = await send({ method: 'GET', path: '/baton/v1/boot', once: true });
+  setBoot((await answer.json()) as Boot);
+  await whoAmI();
+}
+
+export async function whoAmI(): Promise<void> {
+  if (boot()?.authentication === 'none') return;
+  try {
+    const answer = await send({ method: getAuthentication.method, path: getAuthentication.path, once: true });
+    setUser((await answer.json()) as CamundaUserResult);
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 401)) throw error;
+    setUser(undefined);
+  }
+}
+
+export const isSignedIn = (): boolean => boot()?.authentication === 'none' || user() !== undefined;
+
+/** Areas as authorizations of components name them; `*` is all. */
+export function mayUse(area: 'operate' | 'tasklist' | 'admin'): boolean {
+  const components = user()?.authorizedComponents;
+  if (!components) return true;
+  return components.some((one) => one === '*' || one === area || (area === 'admin' && one === 'identity'));
+}
+
+export interface Credentials {
+  username?: string;
+  password?: string;
+  token?: string;
+}
+
+/** Begins a session. A refusal is a {@link Problem}. */
+export async function signIn({ username, password, token }: Credentials): Promise<void> {
+  const form = new URLSearchParams();
+  const headers = new Headers();
+  if (token) headers.set('authorization', `Bearer ${token}`);
+  else {
+    form.set('username', username ?? '');
+    form.set('password', password ?? '');
+  }
+  const body = token ? undefined : form;
+  const answer = await fetch('/login', { method: 'POST', headers, body: body ?? null, credentials: 'same-origin' });
+  if (!answer.ok) {
+    const text = await answer.text();
+    const detail = text.startsWith('{') ? (JSON.parse(text) as { detail?: string }).detail : undefined;
+    throw new Problem(answer.status, answer.status === 401 ? 'Not signed in' : 'The login failed', detail ?? '', '/login');
+  }
+  await whoAmI();
+}
+
+export async function signOut(): Promise<void> {
+  await send({ method: 'POST', path: '/logout', once: true });
+  location.assign('/login');
+}
+
+/** Paths of ours alone: anything else could lead to another site. */
+export function safeNext(next: string | null | undefined): string {
+  if (!next?.startsWith('/') || next.startsWith('//') || /[\\\u0000-\u001f]/.test(next)) return '/';
+  const target = new URL(next, location.origin);
+  if (target.origin !== location.origin || target.pathname.startsWith('/login')) return '/';
+  return target.pathname + target.search + target.hash;
+}
+

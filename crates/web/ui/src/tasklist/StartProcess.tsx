@@ -1,0 +1,88 @@
+import { A, useNavigate, useParams } from '@solidjs/router';
+import { createSignal, type JSX, Show } from 'solid-js';
+import { createProcessInstance, getStartProcessForm, searchProcessDefinitions, searchUserTasks } from '../api/generated/operations';
+import type { ProcessDefinitionResult } from '../api/generated/types';
+import { call } from '../api/http';
+import { FormView, type Submit } from '../diagram/FormView';
+import { refresh, useRead } from '../query';
+import { Action, Failure, Field } from '../ui/parts';
+import { say } from '../ui/toast';
+import { VariablesForm } from '../ui/VariablesForm';
+
+/** How long the first task of the new instance is waited for. */
+const TASK_WAIT_MS = 2000;
+const TASK_ASK_MS = 250;
+
+/** Starts a process, by its form or by variables, and arrives at its first task. The address can be shared. */
+export default function StartProcess(): JSX.Element {
+  const params = useParams<{ id: string }>();
+  const id = () => decodeURIComponent(params.id);
+  const found = useRead(searchProcessDefinitions, () => ({ body: { filter: { processDefinitionId: id(), isLatestVersion: true }, page: { limit: 1 } }, keep: false }));
+  return (
+    <main class="page">
+      <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
+      <Show when={found.data?.items.length === 0}>
+        <h1>There is no such process</h1>
+        <p>
+          No process that you may see has the ID {id().slice(0, 200)}. <A href="/tasklist/processes">Look for another</A>
+        </p>
+      </Show>
+      <Show when={found.data?.items[0]} keyed>
+        {(one) => <Start definition={one} />}
+      </Show>
+    </main>
+  );
+}
+
+function Start(props: { definition: ProcessDefinitionResult }): JSX.Element {
+  const navigate = useNavigate();
+  const [submit, setSubmit] = createSignal<Submit>();
+  const [businessId, setBusinessId] = createSignal('');
+  const key = () => props.definition.processDefinitionKey;
+  const form = useRead(getStartProcessForm, () => ({ path: { processDefinitionKey: key() }, enabled: props.definition.hasStartForm, keep: false }));
+  const firstTask = async (processInstanceKey: string): Promise<string | undefined> => {
+    const end = Date.now() + TASK_WAIT_MS;
+    do {
+      const { items } = await call(searchUserTasks, { body: { filter: { processInstanceKey, state: 'CREATED' }, page: { limit: 1 } } });
+      if (items[0]) return items[0].userTaskKey;
+      await new Promise((done) => setTimeout(done, TASK_ASK_MS));
+    } while (Date.now() < end);
+    return undefined;
+  };
+  const start = async () => {
+    const variables = submit()?.();
+    if (variables === undefined) {
+      say('Some fields are wrong.', true);
+      return;
+    }
+    const more = businessId().trim() ? `,"businessId":${JSON.stringify(businessId().trim())}` : '';
+    const tenant = props.definition.tenantId === '<default>' ? '' : `,"tenantId":${JSON.stringify(props.definition.tenantId)}`;
+    const { processInstanceKey } = await call(createProcessInstance, { text: `{"processDefinitionKey":${JSON.stringify(key())},"variables":${variables}${more}${tenant}}` });
+    const task = await firstTask(processInstanceKey).catch(() => undefined);
+    await refresh();
+    say(`Started: instance ${processInstanceKey}`);
+    navigate(task ? `/tasklist/${task}` : `/operate/processes/${processInstanceKey}`);
+  };
+  return (
+    <>
+      <div class="row">
+        <h1>Start {props.definition.name || props.definition.processDefinitionId}</h1>
+        <span class="muted">version {props.definition.version}</span>
+      </div>
+      <Show when={form.error}>{(error) => <Failure of={error()} again={() => void form.refetch()} />}</Show>
+      <Show when={props.definition.hasStartForm} fallback={<VariablesForm values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} />}>
+        <Show when={form.data?.schema} keyed>
+          {(schema) => <FormView schema={schema} values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} />}
+        </Show>
+      </Show>
+      <Field label="Business ID" hint="May be left out.">
+        <input style={{ 'max-width': '360px' }} value="" onInput={(event) => setBusinessId(event.currentTarget.value)} />
+      </Field>
+      <div class="actions">
+        <Action class="primary" do={start} disabled={!submit()}>
+          Start
+        </Action>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+// A table of one page of a search, with orders in its head and a pager below. All of its state is in the URL.
+import { useSearchParams } from '@solidjs/router';
+import type { UseQueryResult } from '@tanstack/solid-query';
+import { For, type JSX, Show } from 'solid-js';
+import type { SearchQueryPageResponse } from '../api/generated/types';
+import { total } from './numbers';
+import { Failure } from './parts';
+
+export const PAGE_SIZE = 50;
+
+export interface Column<Row> {
+  head: string;
+  cell: (row: Row) => JSX.Element;
+  /** The field of the API to order by. */
+  sort?: string;
+  class?: string;
+}
+
+interface Found<Row> {
+  items: Row[];
+  page: SearchQueryPageResponse;
+}
+
+interface Place {
+  after?: string;
+  before?: string;
+  sort?: string;
+}
+
+/** Page and order of a search as the URL has them: `sort=field:asc`, and the cursor of the page. */
+export function usePlace<Field extends string>(fields: readonly Field[], usual: { field: Field; order: 'ASC' | 'DESC' }) {
+  const [query] = useSearchParams<{ after: string; before: string; sort: string }>();
+  const sort = () => {
+    const [field, order] = (query.sort ?? '').split(':');
+    const known = fields.find((one) => one === field);
+    return [known ? { field: known, order: order === 'desc' ? ('DESC' as const) : ('ASC' as const) } : usual];
+  };
+  const page = () =>
+    query.after
+      ? { after: query.after, limit: PAGE_SIZE }
+      : query.before
+        ? { before: query.before, limit: PAGE_SIZE }
+        : { limit: PAGE_SIZE };
+  return { sort, page };
+}
+
+export function Table<Row>(props: {
+  label: string;
+  query: UseQueryResult<Found<Row>, Error>;
+  columns: Column<Row>[];
+  empty: JSX.Element;
+  /** The order that holds when the URL names none, as `field:desc`. */
+  usual?: string;
+  select?: { isChosen: (row: Row) => boolean; toggle: (row: Row) => void; all: (rows: Row[]) => void; name: (row: Row) => string };
+}): JSX.Element {
+  const [place, setPlace] = useSearchParams<Place & Record<string, string>>();
+  const rows = () => props.query.data?.items ?? [];
+  const sorted = () => (place.sort ?? props.usual ?? '').split(':');
+  const order = (field: string) =>
+    setPlace({ sort: `${field}:${sorted()[0] === field && sorted()[1] !== 'desc' ? 'desc' : 'asc'}`, after: null, before: null });
+  const direction = (field: string | undefined) =>
+    field !== undefined && sorted()[0] === field ? (sorted()[1] === 'desc' ? 'descending' : 'ascending') : undefined;
+  const areAllChosen = () => rows().length > 0 && rows().every((row) => props.select?.isChosen(row));
+  return (
+    <div class="table" classList={{ stale: props.query.isPlaceholderData }}>
+      <Show when={props.query.error}>{(error) => <Failure of={error()} again={() => void props.query.refetch()} />}</Show>
+      <Show when={props.query.data} fallback={<Show when={!props.query.error}><p class="empty">Loading …</p></Show>}>
+        <Show when={rows().length > 0} fallback={<div class="empty">{props.empty}</div>}>
+          <div class="scroll" tabindex="0" role="region" aria-label={props.label}>
+            <table aria-label={props.label}>
+              <thead>
+                <tr>
+                  <Show when={props.select}>
+                    {(select) => (
+                      <th scope="col">
+                        <input type="checkbox" aria-label="Choose all of this page" checked={areAllChosen()} onChange={() => select().all(areAllChosen() ? [] : rows())} />
+                      </th>
+                    )}
+                  </Show>
+                  <For each={props.columns}>
+                    {(column) => (
+                      <th scope="col" class={column.class} aria-sort={direction(column.sort)}>
+                        <Show when={column.sort} fallback={column.head}>
+                          {(field) => (
+                            <button class="plain" onClick={() => order(field())}>
+                              {column.head} {direction(field()) === 'ascending' ? '↑' : direction(field()) ? '↓' : ''}
+                            </button>
+                          )}
+                        </Show>
+                      </th>
+                    )}
+                  </For>
+                </tr>
+              </thead>
+              <tbody>
+                <For each={rows()}>
+                  {(row) => (
+                    <tr>
+                      <Show when={props.select}>
+                        {(select) => (
+                          <td>
+                            <input type="checkbox" aria-label={`Choose ${select().name(row)}`} checked={select().isChosen(row)} onChange={() => select().toggle(row)} />
+                          </td>
+                        )}
+                      </Show>
+                      <For each={props.columns}>{(column) => <td class={column.class}>{column.cell(row)}</td>}</For>
+                    </tr>
+                  )}
+                </For>
+              </tbody>
+            </table>
+          </div>
+        </Show>
+        <Pager page={props.query.data?.page} count={rows().length} />
+      </Show>
+    </div>
+  );
+}
+
+/** Ways to the next and the previous page of a search. */
+export function Pager(props: { page: SearchQueryPageResponse | undefined; count: number }): JSX.Element {
+  const [place, setPlace] = useSearchParams<{ after: string; before: string }>();
+  const isFirst = () => !place.after && !place.before;
+  const hasMore = () => props.count === PAGE_SIZE && (props.page?.hasMoreTotalItems || !isFirst() || (props.page?.totalItems ?? 0) > props.count);
+  return (
+    <div class="row" style={{ 'padding-top': '8px' }}>
+      <span class="muted" role="status">
+        {total(props.page)} in all
+      </span>
+      <span class="spacer" />
+      <Show when={!isFirst() || hasMore()}>
+        <button disabled={isFirst()} onClick={() => setPlace({ after: null, before: null })}>
+          First
+        </button>
+        <button disabled={isFirst() || !props.page?.startCursor} onClick={() => setPlace({ before: props.page?.startCursor, after: null })}>
+          Previous
+        </button>
+        <button disabled={!hasMore() || !props.page?.endCursor} onClick={() => setPlace({ after: props.page?.endCursor, before: null })}>
+          Next
+        </button>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+// Small parts that many pages have.
+import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js';
+import { Problem } from '../api/http';
+import { say, textOf } from './toast';
+
+/** A state by shape, word and colour. */
+export function State(props: { of: string; incident?: boolean | undefined }): JSX.Element {
+  const kind = () => (props.incident ? 'incident' : kindOf(props.of));
+  const word = () => (props.incident && props.of === 'ACTIVE' ? 'Incident' : wordOf(props.of));
+  return (
+    <span class={`state ${kind()}`}>
+      <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true" fill="currentColor">
+        {kind() === 'incident' ? (
+          <path d="M5 0 10 9.5H0z" />
+        ) : kind() === 'active' ? (
+          <circle cx="5" cy="5" r="4.5" />
+        ) : kind() === 'waiting' ? (
+          <path d="M5 0 10 5 5 10 0 5z" />
+        ) : (
+          <rect x="1" y="1" width="8" height="8" fill="none" stroke="currentColor" stroke-width="1.5" />
+        )}
+      </svg>
+      {word()}
+    </span>
+  );
+}
+
+const ACTIVE = new Set(['ACTIVE', 'CREATED', 'EVALUATED']);
+const WAITING = new Set(['SUSPENDED', 'PENDING', 'RETRIES_UPDATED', 'TIMED_OUT', 'ASSIGNING', 'COMPLETING', 'UPDATING', 'CREATING']);
+const BAD = new Set(['FAILED', 'ERROR_THROWN', 'PARTIALLY_COMPLETED']);
+const kindOf = (state: string): string =>
+  ACTIVE.has(state) ? 'active' : WAITING.has(state) ? 'waiting' : BAD.has(state) ? 'incident' : 'ended';
+
+/** `PARTIALLY_COMPLETED` as people read it. */
+export function wordOf(constant: string): string {
+  const text = constant.replaceAll('_', ' ').toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function Failure(props: { of: unknown; again?: (() => void) | undefined }): JSX.Element {
+  return (
+    <div class="failure" role="alert">
+      <strong>{props.of instanceof Problem ? props.of.title : 'Something went wrong'}</strong>
+      <p>{props.of instanceof Problem ? props.of.detail : textOf(props.of)}</p>
+      <Show when={props.again}>{(again) => <button onClick={() => again()()}>Try again</button>}</Show>
+    </div>
+  );
+}
+
+export function Copy(props: { text: string; label?: string }): JSX.Element {
+  const copy = () =>
+    navigator.clipboard.writeText(props.text).then(
+      () => say('Copied'),
+      (error: unknown) => say(textOf(error), true),
+    );
+  return (
+    <button class="plain" title="Copy" aria-label={`Copy ${props.label ?? props.text}`} onClick={copy}>
+      <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="none" stroke="currentColor">
+        <rect x="3.5" y="3.5" width="8" height="8" rx="1" />
+        <path d="M8.5 1.5v-1h-8v8h1" />
+      </svg>
+    </button>
+  );
+}
+
+export function Field(props: { label: string; children: JSX.Element; hint?: string }): JSX.Element {
+  return (
+    <label class="field">
+      <span>{props.label}</span>
+      {props.children}
+      <Show when={props.hint}>
+        <small class="muted">{props.hint}</small>
+      </Show>
+    </label>
+  );
+}
+
+/** A modal dialog, open as long as it is there. Escape and the backdrop ask `onClose`. */
+export function Dialog(props: { title: string; onClose: () => void; children: JSX.Element; wide?: boolean }): JSX.Element {
+  let dialog!: HTMLDialogElement;
+  const id = createUniqueId();
+  const before = document.activeElement;
+  onMount(() => dialog.showModal());
+  const isTyped = () =>
+    [...dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox]), textarea')].some(
+      (one) => one.value !== one.defaultValue,
+    );
+  const close = () => {
+    if (isTyped() && !confirm('Discard what you have typed?')) return;
+    props.onClose();
+    if (before instanceof HTMLElement) before.focus();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      class={props.wide ? 'wide' : ''}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+    >
+      <div class="row">
+        <h2 id={id}>{props.title}</h2>
+        <span class="spacer" />
+        <button class="plain" aria-label="Close" onClick={close}>
+          ✕
+        </button>
+      </div>
+      {props.children}
+    </dialog>
+  );
+}
+
+/** A button whose work is done once at a time; it tells a failure, and is busy until the work's own reads are back. */
+export function Action(props: {
+  do: () => Promise<unknown>;
+  children: JSX.Element;
+  class?: string;
+  type?: 'button' | 'submit';
+  disabled?: boolean;
+  title?: string;
+}): JSX.Element {
+  const [busy, setBusy] = createSignal(false);
+  const run = async () => {
+    if (busy()) return;
+    setBusy(true);
+    try {
+      await props.do();
+    } catch (error) {
+      say(textOf(error), true);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <button
+      type={props.type ?? 'button'}
+      class={props.class}
+      title={props.title}
+      disabled={busy() || props.disabled}
+      aria-busy={busy()}
+      onClick={run}
+    >
+      {props.children}
+    </button>
+  );
+}

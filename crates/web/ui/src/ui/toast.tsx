@@ -1,0 +1,34 @@
+import { createSignal, For, type JSX } from 'solid-js';
+import { Problem } from '../api/http';
+
+const SHOWN_MS = 6000;
+interface Toast {
+  id: number;
+  text: string;
+  failed: boolean;
+}
+const [toasts, setToasts] = createSignal<Toast[]>([]);
+let last = 0;
+
+export function say(text: string, failed = false): void {
+  const toast = { id: ++last, text, failed };
+  setToasts((all) => [...all, toast]);
+  setTimeout(() => setToasts((all) => all.filter((one) => one !== toast)), failed ? 2 * SHOWN_MS : SHOWN_MS);
+}
+
+export const textOf = (error: unknown): string =>
+  error instanceof Problem ? `${error.title}: ${error.detail}` : error instanceof Error ? error.message : String(error);
+
+export function Toasts(): JSX.Element {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      <For each={toasts()}>
+        {(toast) => (
+          <div class="toast" classList={{ failed: toast.failed }}>
+            {toast.text}
+          </div>
+        )}
+      </For>
+    </div>
+  );
+}

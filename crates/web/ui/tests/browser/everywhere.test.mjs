@@ -1,0 +1,241 @@
+// What must hold on every page: accessibility, content from strangers, addresses, headers.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { closeBrowser, violations, withPage } from '../page.mjs';
+import { bpmn, deploy, fail, search, start, startServer, until } from '../server.mjs';
+
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'`{{7*7}}‮txt.exe 🎭';
+const LONG = 'x'.repeat(200_000);
+let server;
+const keys = {};
+
+before(async () => {
+  server = await startServer();
+  await deploy(server, {
+    'hostile.bpmn': bpmn('hostile', [['job', 'work', 'hostile-job', HOSTILE], ['user', 'person', undefined, HOSTILE]], { name: HOSTILE }),
+    'user.bpmn': bpmn('user', [['user', 'person', undefined, HOSTILE]], { name: 'User' }),
+    'one.dmn': `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="one" name="one" namespace="n"><decision id="dec" name="&lt;b&gt;d&lt;/b&gt;"><variable id="v" name="x"/><literalExpression id="l"><text>"&lt;i&gt;"</text></literalExpression></decision></definitions>`,
+  });
+  keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100) });
+  await fail(server, 'hostile-job', HOSTILE + 'y'.repeat(5000));
+  keys.user = await start(server, 'user', { text: HOSTILE });
+  const evaluated = await server.rest('POST', '/v2/decision-definitions/evaluation', { decisionDefinitionId: 'dec', variables: {} });
+  assert.ok(evaluated);
+  await until(async () => (await search(server, 'incidents', {})).page.totalItems === 1, 'the incident is found');
+  keys.task = (await until(async () => (await search(server, 'user-tasks', { processInstanceKey: keys.user })).items[0], 'the task is found')).userTaskKey;
+  keys.evaluation = (await until(async () => (await search(server, 'decision-instances', {})).items[0], 'the evaluation is found')).decisionEvaluationInstanceKey;
+  const { batchOperationKey } = await server.rest('POST', '/v2/process-instances/incident-resolution', { filter: { processDefinitionId: 'nobody' } });
+  keys.batch = batchOperationKey;
+  await until(async () => (await search(server, 'batch-operations', {})).page.totalItems === 1, 'the batch operation is found');
+});
+
+after(async () => {
+  await closeBrowser();
+  await server?.stop();
+});
+
+/** Every page, with what shows that it is there. */
+const pages = () => [
+  ['/login', 'Baton'],
+  ['/operate', 'Overview'],
+  ['/operate/processes?active=true&incidents=true&process=hostile', 'Process instances'],
+  [`/operate/processes/${keys.instance}`, HOSTILE],
+  [`/operate/processes/${keys.instance}/incidents`, HOSTILE],
+  [`/operate/processes/${keys.instance}/jobs`, HOSTILE],
+  [`/operate/processes/${keys.instance}/called`, HOSTILE],
+  ['/operate/processes/1', 'There is no such instance'],
+  ['/operate/definitions', 'Definitions'],
+  ['/operate/definitions/hostile', HOSTILE],
+  ['/operate/definitions/nothing', 'There is no such process'],
+  ['/operate/decisions?decision=dec', 'Decisions'],
+  [`/operate/decisions/${keys.evaluation}`, '<b>d</b>'],
+  ['/operate/batch-operations', 'Batch operations'],
+  [`/operate/batch-operations/${keys.batch}`, 'Resolve incident'],
+  ['/tasklist', 'Tasks'],
+  [`/tasklist/${keys.task}`, 'Tasks'],
+  ['/tasklist/processes', 'Start a process'],
+  ['/tasklist/processes/user/start', 'Start User'],
+  ['/admin/users', 'Users'],
+  ['/admin/groups', 'Groups'],
+  ['/admin/groups/nothing', 'Group nothing'],
+  ['/admin/roles', 'Roles'],
+  ['/admin/roles/admin', 'Role admin'],
+  ['/admin/authorizations', 'Authorizations'],
+  ['/operate/nothing', 'There is no such page'],
+];
+
+const settle = async (page, heading) => {
+  await page.getByRole('heading', { level: 1, name: heading, exact: true }).first().waitFor({ state: 'attached' });
+  await until(() => page.evaluate(() => !document.body.innerText.includes('Loading …') && !document.querySelector('.diagram:not([data-drawn]), .dmn:not([data-drawn])')), 'the page is there');
+};
+const tooWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+test('no page violates WCAG 2.2 A and AA, in light and dark, and content from strangers is text in the layout', () =>
+  withPage(
+    server,
+    async (page) => {
+      page.on('dialog', (dialog) => assert.fail(`a script ran: ${dialog.message()}`));
+      const found = {};
+      const look = async (name) => {
+        for (const colorScheme of ['light', 'dark']) {
+          await page.emulateMedia({ colorScheme });
+          const here = await violations(page);
+          if (here.length > 0) found[`${name}, ${colorScheme}`] = here;
+        }
+      };
+      for (const [path, heading] of pages()) {
+        await page.goto(server.url + path);
+        await settle(page, heading);
+        await look(path);
+        if ((await page.locator('img[src="x"]').count()) > 0) found[`${path}, markup`] = ['an image of a stranger'];
+        const wider = await tooWide(page);
+        if (wider > 0) found[`${path}, layout`] = [`${wider} px too wide`];
+      }
+      for (const open of ['New user', 'Search Ctrl K']) {
+        await page.goto(`${server.url}/admin/users`);
+        await page.getByRole('button', { name: open }).click();
+        await page.getByRole('dialog').waitFor();
+        await look(open);
+      }
+      assert.deepEqual(found, {});
+    },
+    { statuses: [404, 403] },
+  ));
+
+test('a value of any length is shown whole', () =>
+  withPage(server, async (page) => {
+    await page.goto(`${server.url}/operate/processes/${keys.instance}/variables`);
+    await page.getByRole('row', { name: /long/ }).getByRole('button', { name: 'Show' }).click();
+    await until(async () => (await page.getByRole('dialog').locator('pre').innerText()).length === LONG.length + 2, 'the whole value is shown');
+  }));
+
+test('Tasklist and the login are usable from 360 px on', () =>
+  withPage(
+    server,
+    async (page) => {
+      for (const path of ['/login', '/tasklist', `/tasklist/${keys.task}`, '/tasklist/processes', '/tasklist/processes/user/start']) {
+        await page.goto(server.url + path);
+        await page.getByRole('heading').first().waitFor({ state: 'attached' });
+        await until(() => page.evaluate(() => !document.querySelector('.form:not([data-drawn])')), 'the page is there');
+        const wider = await tooWide(page);
+        assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+      }
+    },
+    { viewport: { width: 360, height: 740 } },
+  ));
+
+test('addresses of the reference lead to the page that shows it', () =>
+  withPage(
+    server,
+    async (page) => {
+      const table = [
+        ['/operate/instances', '/operate/processes', 'Process instances'],
+        [`/operate/instances/${keys.instance}`, `/operate/processes/${keys.instance}`, HOSTILE],
+        ['/operate/login', '/', 'Baton'],
+        ['/tasklist/login', '/', 'Baton'],
+        ['/identity', '/admin/users', 'Users'],
+        ['/identity/users', '/admin/users', 'Users'],
+        ['/admin', '/admin/users', 'Users'],
+        ['/', '/operate', 'Overview'],
+        [`/operate/processes?ids=${keys.instance}&active=true&incidents=true`, '/operate/processes', 'Process instances'],
+        ['/operate/processes?process=hostile&version=1&flowNodeId=work&incidents=true', '/operate/processes', 'Process instances'],
+      ];
+      for (const [from, to, heading] of table) {
+        await page.goto(server.url + from);
+        if (from.endsWith('/login')) {
+          await page.getByRole('button', { name: 'Continue' }).waitFor();
+          continue;
+        }
+        await page.waitForURL((url) => url.pathname === to);
+        await settle(page, heading);
+      }
+      await page.goto(`${server.url}/operate/processes?process=hostile&version=1&flowNodeId=work&incidents=true`);
+      await until(async () => (await page.getByRole('table', { name: 'Process instances', exact: true }).locator('tbody tr').count()) === 1, 'the parameters filter');
+    },
+    { statuses: [404] },
+  ));
+
+test('a theme that was chosen holds, whatever the system says', () =>
+  withPage(server, async (page) => {
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.goto(`${server.url}/operate`);
+    assert.equal(await background(), 'rgb(255, 255, 255)');
+    await page.getByLabel('Theme').selectOption('dark');
+    assert.equal(await background(), 'rgb(17, 20, 24)');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.equal(await background(), 'rgb(17, 20, 24)');
+    await page.getByLabel('Theme').selectOption('system');
+    assert.equal(await background(), 'rgb(255, 255, 255)');
+  }));
+
+test('a page says that the server is away, and goes on when it is back', () =>
+  withPage(
+    server,
+    async (page) => {
+      await page.goto(`${server.url}/operate/definitions`);
+      await page.getByRole('table', { name: 'Definitions' }).waitFor();
+      await page.route('**/v2/**', (route) => route.abort());
+      await page.getByLabel('Find a process by name').fill('User');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('No connection').waitFor({ timeout: 40_000 });
+      await page.unroute('**/v2/**');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('table', { name: 'Definitions' }).getByRole('link', { name: 'User' }).waitFor();
+    },
+    // What the browser logs of a connection that is gone.
+    { statuses: [], gone: true },
+  ));
+
+test('pages and files are cached and protected as they should be', async () => {
+  const page = await fetch(`${server.url}/operate`);
+  assert.equal(page.status, 200);
+  assert.match(page.headers.get('content-security-policy'), /^default-src 'none'; script-src 'self'; style-src 'self'/);
+  assert.equal(page.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(page.headers.get('cross-origin-opener-policy'), 'same-origin');
+  const text = await page.text();
+  const assets = [...text.matchAll(/\/assets\/[^"]+/g)].map(([path]) => path);
+  assert.ok(assets.length >= 3, text);
+  for (const path of assets) {
+    const asset = await fetch(server.url + path);
+    assert.equal(asset.status, 200);
+    assert.match(asset.headers.get('cache-control'), /immutable/);
+  }
+  const head = await fetch(`${server.url}/tasklist`, { method: 'HEAD' });
+  assert.equal((await head.text()).length, 0);
+  for (const [path, accept, status, type] of [
+    ['/operate/nothing', 'text/html', 404, 'text/html'],
+    ['/operate/nothing', 'application/json', 404, 'application/problem+json'],
+    ['/assets/nothing.js', '*/*', 404, null],
+    ['/assets/..%2f..%2fCargo.toml', '*/*', 404, null],
+    ['/v2/nothing', 'text/html', 404, 'application/problem+json'],
+    ['/v2/topology', 'application/json', 200, 'application/json'],
+    ['/baton/v1/nothing', 'text/html', 404, 'application/problem+json'],
+  ]) {
+    const answer = await fetch(server.url + path, { headers: { accept } });
+    assert.equal(answer.status, status, path);
+    assert.equal(answer.headers.get('content-type')?.split(';')[0] ?? null, type, path);
+    assert.ok(!(await answer.text()).includes('[workspace]'));
+  }
+  const boot = await (await fetch(`${server.url}/baton/v1/boot`)).json();
+  assert.deepEqual([boot.title, boot.authentication], ['Baton', 'none']);
+});
+
+test('what a browser loads until the first list, and with a diagram, stays small', async () => {
+  const sizes = async (path, wait) => {
+    let bytes = 0;
+    await withPage(server, async (page) => {
+      const answers = [];
+      page.on('response', (response) => response.url().includes('/assets/') && answers.push(response));
+      await page.goto(server.url + path);
+      await wait(page);
+      for (const answer of answers) bytes += Number((await answer.allHeaders())['content-length'] ?? 0);
+    });
+    return Math.round(bytes / 1024);
+  };
+  const list = await sizes('/operate/processes', (page) => page.getByRole('table', { name: 'Process instances', exact: true }).waitFor());
+  const diagram = await sizes('/operate/processes?process=hostile', (page) => page.locator('.diagram[data-drawn]').waitFor());
+  console.log(`the first list takes ${list} KiB, with a diagram ${diagram} KiB`);
+  assert.ok(list > 10 && list <= 90, `${list} KiB`);
+  assert.ok(diagram > list && diagram <= 160, `${diagram} KiB`);
+});

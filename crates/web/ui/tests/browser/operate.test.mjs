@@ -1,0 +1,425 @@
+// Operate on a server that asks nobody for a login: each page and action, and what REST says after it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { closeBrowser, withPage } from '../page.mjs';
+import { bpmn, deploy, fail, forEach, search, start, startServer, until } from '../server.mjs';
+
+const BIG = '12345678901234567890.123';
+let server;
+const keys = {};
+const opens = (page, path) => page.goto(server.url + path);
+const drawn = (page) => page.locator('.diagram[data-drawn]').waitFor();
+const rowsOf = (page, label) => page.getByRole('table', { name: label, exact: true }).locator('tbody tr');
+const count = (locator, expected) => until(async () => (await locator.count()) === expected, async () => `${await locator.count()} instead of ${expected}`);
+
+const DMN = `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="discounts" name="Discounts" namespace="n">
+<decision id="discount" name="Discount"><variable id="v" name="discount" typeRef="number"/>
+<decisionTable id="table" hitPolicy="FIRST"><input id="in" label="Total"><inputExpression id="ie" typeRef="number"><text>total</text></inputExpression></input>
+<output id="out" name="discount" typeRef="number"/>
+<rule id="rule_small"><inputEntry id="a"><text>&lt; 100</text></inputEntry><outputEntry id="b"><text>0</text></outputEntry></rule>
+<rule id="rule_large"><inputEntry id="c"><text>&gt;= 100</text></inputEntry><outputEntry id="d"><text>10</text></outputEntry></rule>
+</decisionTable></decision></definitions>`;
+
+before(async () => {
+  server = await startServer();
+  await deploy(server, {
+    'orders.bpmn': bpmn('orders', [['job', 'charge', 'charge', 'Charge card'], ['job', 'ship', 'ship', 'Ship goods']], { name: 'Orders' }),
+    'parent.bpmn': bpmn('parent', [['call', 'child', 'orders', 'Order']], { name: 'Parent' }),
+    'plain.bpmn': bpmn('plain', [['job', 'only', 'plain-job']], { name: 'Without a diagram', hasDiagram: false }),
+    'discounts.dmn': DMN,
+  });
+  keys.broken = await start(server, 'orders', { customer: 'ann', amount: 12, nested: { a: [1, 2] } }, { businessId: 'order-1' });
+  const failed = await fail(server, 'charge', 'the card is refused');
+  assert.equal(failed.processInstanceKey, keys.broken);
+  keys.fine = await start(server, 'orders', { customer: 'bob' });
+  keys.parent = await start(server, 'parent');
+  keys.plain = await start(server, 'plain');
+  await server.rest('POST', '/v2/decision-definitions/evaluation', { decisionDefinitionId: 'discount', variables: { total: 250 } });
+  await until(async () => (await search(server, 'incidents', {})).page.totalItems === 1, 'the incident is found');
+  await until(async () => (await search(server, 'process-instances', {})).page.totalItems === 5, 'the instances are found');
+  await until(async () => (await search(server, 'decision-instances', {})).page.totalItems === 1, 'the evaluation is found');
+});
+
+after(async () => {
+  await closeBrowser();
+  await server?.stop();
+});
+
+test('the start leads to the overview, which counts what runs and what is broken', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/');
+    await page.waitForURL('**/operate');
+    const totals = page.locator('.totals a');
+    await until(async () => (await totals.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')).join() === 'Running 5,With incidents 1,Suspended 0', async () => (await totals.allInnerTexts()).join());
+    await page.getByRole('link', { name: 'the card is refused' }).click();
+    await page.waitForURL(/incidentErrorHashCode=/);
+    await count(rowsOf(page, 'Process instances'), 1);
+    assert.match(await rowsOf(page, 'Process instances').innerText(), new RegExp(keys.broken));
+    await page.goBack();
+    await page.getByRole('link', { name: 'Parent' }).first().click();
+    await page.waitForURL(/process=parent/);
+    await count(rowsOf(page, 'Process instances'), 1);
+  }));
+
+test('states, business IDs, keys and variables filter the list, and the URL has it all', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/processes?active=true&incidents=true');
+    const rows = rowsOf(page, 'Process instances');
+    await count(rows, 5);
+    await page.getByRole('button', { name: 'Active', exact: true }).click();
+    await page.waitForURL((url) => url.search === '?incidents=true');
+    await count(rows, 1);
+    await page.getByRole('button', { name: 'Incidents', exact: true }).click();
+    await page.waitForURL((url) => url.search === '');
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByLabel('Name of the variable').fill('customer');
+    await page.getByLabel('Value as JSON').fill('ann');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('The value is no JSON').waitFor();
+    await page.getByLabel('Value as JSON').fill('"ann"');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/var=customer%3Aeq%3A%22ann%22/);
+    await count(rows, 1);
+    await page.reload();
+    await count(rows, 1);
+    await page.getByRole('button', { name: /Remove filter: customer/ }).click();
+    await count(rows, 5);
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await page.getByLabel('Instance keys').fill(`${keys.fine}\n${keys.plain}, nonsense`);
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await count(rows, 2);
+    await opens(page, '/operate/processes?businessId=order-1');
+    await count(rows, 1);
+    await opens(page, '/operate/processes?businessId=nobody');
+    await page.getByText('No instance matches.').waitFor();
+  }));
+
+test('the diagram counts, and a click on an element filters by it', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=orders&active=true&incidents=true');
+    await drawn(page);
+    const counts = page.locator('.counts[data-element="charge"]');
+    await counts.waitFor();
+    await until(async () => /▲ 1/.test(await counts.innerText()), async () => counts.innerText());
+    assert.match(await counts.innerText(), /● \d/);
+    await page.locator('.djs-element[data-element-id="charge"] .djs-hit').first().click({ force: true });
+    await page.waitForURL(/elementId=charge/);
+    await count(rowsOf(page, 'Process instances'), 3);
+    await page.locator('.djs-element.selected[data-element-id="charge"]').waitFor({ state: 'attached' });
+    await page.locator('.djs-element[data-element-id="ship"] .djs-hit').first().click({ force: true });
+    await page.getByText('No instance matches.').waitFor();
+    await page.getByRole('button', { name: 'Remove filter: element ship' }).click();
+    await count(rowsOf(page, 'Process instances'), 3);
+    await page.getByLabel('Version').selectOption('1');
+    await page.waitForURL(/version=1/);
+  }));
+
+test('the watermark of a diagram is visible and uncovered at every width', () =>
+  withPage(server, async (page) => {
+    for (const width of [360, 768, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      await opens(page, '/operate/processes?process=orders');
+      await drawn(page);
+      const isOnTop = await page.locator('.bjs-powered-by').evaluate((mark) => {
+        mark.scrollIntoView({ block: 'center' });
+        const { left, top, width, height } = mark.getBoundingClientRect();
+        const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+        return width > 20 && height > 10 && (hit === mark || mark.contains(hit)) && getComputedStyle(mark).visibility === 'visible';
+      });
+      assert.ok(isOnTop, `at ${width} px`);
+    }
+  }));
+
+test('a model without a diagram is laid out', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/definitions/plain');
+    await drawn(page);
+    await page.getByText('The model has no diagram').waitFor();
+    await page.locator('.djs-element[data-element-id="only"]').waitFor({ state: 'attached' });
+  }));
+
+test('orders and pages of a long list are in the URL', async () => {
+  const created = [];
+  await deploy(server, { 'many.bpmn': bpmn('many', [['job', 'wait', 'many-job']]) });
+  for (let at = 0; at < 55; at += 1) created.push(await start(server, 'many'));
+  created.sort((a, b) => Number(BigInt(a) - BigInt(b)));
+  await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'many' })).page.totalItems === 55, 'they are found');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=many');
+    const rows = rowsOf(page, 'Process instances');
+    await count(rows, 50);
+    await page.getByText('55 match').waitFor();
+    await page.getByRole('button', { name: 'Key' }).click();
+    await page.waitForURL(/sort=processInstanceKey%3Aasc/);
+    await until(async () => (await rows.first().innerText()).includes(created[0]), 'the lowest key comes first');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await count(rows, 5);
+    assert.ok((await rows.last().innerText()).includes(created[54]));
+    await page.reload();
+    await count(rows, 5);
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await count(rows, 50);
+    assert.ok((await rows.first().innerText()).includes(created[0]));
+  });
+});
+
+test('a selection is canceled as a batch operation, which is shown as it works', async () => {
+  await deploy(server, { 'bulk.bpmn': bpmn('bulk', [['job', 'wait', 'bulk-job']]) });
+  const [first, second, third] = [await start(server, 'bulk'), await start(server, 'bulk'), await start(server, 'bulk')];
+  await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'bulk' })).page.totalItems === 3, 'they are found');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=bulk&active=true');
+    await count(rowsOf(page, 'Process instances'), 3);
+    await page.getByLabel(`Choose ${first}`).check();
+    await page.getByLabel(`Choose ${second}`).check();
+    await page.getByText('2 chosen').waitFor();
+    await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Cancel' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('This cannot be undone').waitFor();
+    await dialog.getByText('2 instances match now').waitFor();
+    assert.ok(await dialog.evaluate((one) => one.matches(':modal')), 'it stays above the page while it asks');
+    await dialog.getByRole('button', { name: 'Cancel instances' }).dblclick();
+    await page.waitForURL(/batch-operations\/\d+/);
+    await page.getByText('2 done, 0 failed, 2 in all').waitFor();
+    await count(rowsOf(page, 'Items'), 2);
+    const { items } = await search(server, 'process-instances', { processDefinitionId: 'bulk', state: 'TERMINATED' });
+    assert.deepEqual(items.map((one) => one.processInstanceKey).sort(), [first, second].sort());
+    assert.equal((await search(server, 'batch-operations', { operationType: 'CANCEL_PROCESS_INSTANCE' })).page.totalItems, 1, 'two clicks are one command');
+    await opens(page, '/operate/batch-operations');
+    await count(rowsOf(page, 'Batch operations'), 1);
+    assert.equal((await server.rest('GET', `/v2/process-instances/${third}`)).state, 'ACTIVE');
+  });
+});
+
+test('all that match are retried', async () => {
+  await deploy(server, { 'retried.bpmn': bpmn('retried', [['job', 'work', 'retried-job']]) });
+  for (let at = 0; at < 3; at += 1) {
+    await start(server, 'retried');
+    await fail(server, 'retried-job', 'no luck');
+  }
+  const open = () => search(server, 'incidents', { processDefinitionId: 'retried', state: 'ACTIVE' });
+  await until(async () => (await open()).page.totalItems === 3, 'the incidents are found');
+  await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'retried', hasIncident: true })).page.totalItems === 3, 'the instances have incidents');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=retried&incidents=true');
+    await count(rowsOf(page, 'Process instances'), 3);
+    await page.getByLabel('Choose all of this page').check();
+    await page.getByRole('button', { name: 'Choose all 3 that match' }).click();
+    await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry incidents' }).click();
+    await page.getByText('3 done, 0 failed, 3 in all').waitFor();
+    await until(async () => (await open()).page.totalItems === 0, 'the incidents are resolved');
+  });
+});
+
+test('an instance shows its tree, and one selection holds in tree, diagram and tabs', () =>
+  withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${keys.broken}`);
+    await drawn(page);
+    await page.getByText('business ID order-1').waitFor();
+    const tree = page.getByRole('treegrid', { name: 'Element instances' });
+    await tree.getByText('Charge card').click();
+    await page.waitForURL(/element=charge/);
+    await page.locator('.djs-element.selected[data-element-id="charge"]').waitFor({ state: 'attached' });
+    assert.equal(await tree.locator('[aria-selected="true"]').count(), 1);
+    await page.getByRole('tab', { name: 'Jobs' }).click();
+    await page.waitForURL(/\/jobs\?element=charge/);
+    assert.match(await rowsOf(page, 'Jobs').first().innerText(), /the card is refused/);
+    await tree.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/element=start/);
+  }));
+
+test('a tree with thousands of rows has the nodes of those in view alone', async () => {
+  const ITEMS = 3000;
+  await deploy(server, { 'each.bpmn': forEach('for-each', 'each-job') });
+  const key = await start(server, 'for-each', { items: Array.from({ length: ITEMS }, (_, at) => at) });
+  await until(async () => (await search(server, 'element-instances', { processInstanceKey: key, type: 'SERVICE_TASK' })).page.totalItems === ITEMS, 'its elements are found', 60_000);
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    const tree = page.getByRole('treegrid', { name: 'Element instances' });
+    await tree.getByText('Multi instance body').waitFor();
+    await tree.getByRole('button', { name: 'Open' }).click();
+    await until(async () => (await tree.getAttribute('aria-rowcount')) === String(ITEMS + 2), async () => tree.getAttribute('aria-rowcount'));
+    await tree.focus();
+    await page.keyboard.press('End');
+    await tree.locator(`[aria-rowindex="${ITEMS + 2}"]`).getByText('Service task').waitFor();
+    const nodes = await page.evaluate(() => document.querySelectorAll('.tree *').length);
+    assert.ok(nodes < 1500, `${nodes} nodes`);
+    await tree.locator('[aria-level="2"]').last().click();
+    await page.waitForURL(/element=each/);
+  });
+});
+
+test('variables are found, added and changed, and keep every digit', () =>
+  withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${keys.fine}/variables`);
+    await page.getByRole('button', { name: 'Add a variable' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('big');
+    await page.getByLabel('Value as JSON').fill('{not json');
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+    await page.getByLabel('Value as JSON').fill(BIG);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: BIG }).waitFor();
+    const [variable] = (await search(server, 'variables', { processInstanceKey: keys.fine, name: 'big' })).items;
+    assert.equal(variable.value, BIG);
+    await page.getByLabel('Find a variable by name').fill('cust');
+    await page.getByRole('cell', { name: 'big', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /customer/ }).getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Value as JSON').fill('"carol"');
+    page.once('dialog', (dialog) => dialog.dismiss());
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByLabel('Value as JSON').inputValue(), '"carol"', 'Escape asks before it discards');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: '"carol"' }).waitFor();
+    assert.equal((await search(server, 'variables', { processInstanceKey: keys.fine, name: 'customer' })).items[0].value, '"carol"');
+    await opens(page, `/operate/processes/${keys.broken}/variables`);
+    await page.getByRole('row', { name: /nested/ }).getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('dialog', { name: 'nested' }).getByText('"a"').waitFor();
+  }));
+
+test('an incident is retried, and the page shows it at once', async () => {
+  const key = await start(server, 'orders');
+  await until(async () => (await search(server, 'jobs', { processInstanceKey: key, type: 'charge' })).page.totalItems === 1, 'its job is found');
+  let failed;
+  do failed = await fail(server, 'charge', 'again refused');
+  while (failed.processInstanceKey !== key);
+  await until(async () => (await search(server, 'incidents', { processInstanceKey: key, state: 'ACTIVE' })).page.totalItems === 1, 'its incident is found');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}/incidents`);
+    await page.getByText('again refused').first().waitFor();
+    await page.getByRole('region', { name: 'Incidents' }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('There are no incidents here.').waitFor();
+    assert.equal((await search(server, 'incidents', { processInstanceKey: key, state: 'ACTIVE' })).page.totalItems, 0);
+    assert.equal((await search(server, 'jobs', { processInstanceKey: key, type: 'charge' })).items[0].retries, 1);
+  });
+});
+
+test('an instance is suspended and resumed, alone and with others', async () => {
+  await deploy(server, { 'paused.bpmn': bpmn('paused', [['job', 'wait', 'paused-job']]) });
+  const key = await start(server, 'paused');
+  const state = async () => (await server.rest('GET', `/v2/process-instances/${key}`)).state;
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.locator('header .state', { hasText: 'Suspended' }).waitFor();
+    assert.equal(await state(), 'SUSPENDED');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('header .state', { hasText: 'Active' }).waitFor();
+    assert.equal(await state(), 'ACTIVE');
+    for (const [action, expected] of [['Suspend', 'SUSPENDED'], ['Resume', 'ACTIVE']]) {
+      await opens(page, '/operate/processes?process=paused');
+      await page.getByLabel(`Choose ${key}`).check();
+      await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: action }).click();
+      await page.getByRole('dialog').getByRole('button', { name: `${action} instances` }).click();
+      await page.getByText('1 done, 0 failed, 1 in all').waitFor();
+      await until(async () => (await state()) === expected, `it is ${expected}`);
+    }
+  });
+});
+
+test('an instance is canceled with what it has called', () =>
+  withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${keys.parent}/called`);
+    await count(rowsOf(page, 'Called instances'), 1);
+    await rowsOf(page, 'Called instances').getByRole('link').click();
+    await page.getByRole('navigation', { name: 'Calling instances' }).getByRole('link', { name: 'Parent' }).click();
+    await page.waitForURL(new RegExp(keys.parent));
+    await page.getByRole('button', { name: 'Cancel instance' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel instance' }).click();
+    await page.locator('header .state', { hasText: 'Terminated' }).waitFor();
+    assert.equal((await server.rest('GET', `/v2/process-instances/${keys.parent}`)).state, 'TERMINATED');
+    const { items } = await search(server, 'process-instances', { parentProcessInstanceKey: keys.parent });
+    assert.deepEqual(items.map((one) => one.state), ['TERMINATED']);
+    await until(async () => (await page.getByRole('button', { name: 'Cancel instance' }).count()) === 0, 'nothing is left to cancel');
+  }));
+
+test('files are deployed by choosing and by dropping, and a wrong one is named', () =>
+  withPage(
+    server,
+    async (page) => {
+      await opens(page, '/operate/definitions');
+      const file = (name, text) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(text) });
+      await page.locator('input[type=file]').setInputFiles([file('chosen.bpmn', bpmn('chosen', [['job', 'a', 'a']], { name: 'Chosen' }))]);
+      await page.getByRole('link', { name: 'Process chosen, version 1' }).waitFor();
+      const dropped = async (name, text) => {
+        const data = await page.evaluateHandle(([name, text]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], name));
+          return data;
+        }, [name, text]);
+        await page.locator('main .panel').first().dispatchEvent('drop', { dataTransfer: data });
+      };
+      await dropped('dropped.bpmn', bpmn('dropped', [['job', 'a', 'a']]));
+      await page.getByRole('link', { name: 'Process dropped, version 1' }).waitFor();
+      assert.equal((await search(server, 'process-definitions', { processDefinitionId: 'dropped' })).items[0].resourceName, 'dropped.bpmn');
+      await dropped('notes.txt', 'hello');
+      await page.getByText('notes.txt: files end with').waitFor();
+      await dropped('broken.bpmn', '<definitions');
+      await page.locator('.failure', { hasText: 'broken.bpmn' }).waitFor();
+      assert.equal((await search(server, 'process-definitions', { resourceName: 'broken.bpmn' })).page.totalItems, 0);
+    },
+    { statuses: [400] },
+  ));
+
+test('a definition shows its versions, and one of them is deleted', async () => {
+  await deploy(server, { 'old.bpmn': bpmn('old', [['job', 'a', 'a']]) });
+  await deploy(server, { 'old.bpmn': bpmn('old', [['job', 'a', 'a'], ['job', 'b', 'b']]) });
+  await until(async () => (await search(server, 'process-definitions', { processDefinitionId: 'old' })).page.totalItems === 2, 'both are found');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/definitions/old?version=1');
+    await drawn(page);
+    assert.equal(await page.getByLabel('Version').inputValue(), '1');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete version 1' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until(async () => {
+      const { items } = await search(server, 'process-definitions', { processDefinitionId: 'old', state: 'ACTIVE' });
+      return items.length === 1 && items[0].version === 2;
+    }, 'version 1 is gone');
+  });
+});
+
+test('an evaluation shows the rule that matched', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/decisions?decision=discount');
+    await page.locator('.dmn[data-drawn]').waitFor();
+    await rowsOf(page, 'Evaluations').getByRole('link').first().click();
+    await page.locator('.dmn[data-drawn] tr.matched').waitFor();
+    assert.equal(await page.locator('tr.matched [data-row-id="rule_large"]').first().count(), 1);
+    assert.equal(await page.locator('tr.matched [data-row-id="rule_small"]').count(), 0);
+    await page.getByRole('region', { name: 'Inputs' }).getByText('250').waitFor();
+    await page.getByRole('region', { name: 'Result' }).getByText('10').waitFor();
+    const mark = await page.locator('.dmn .bjs-powered-by').first().evaluate((one) => one.getBoundingClientRect().width);
+    assert.ok(mark > 20, 'the watermark of the decision is visible');
+    await opens(page, '/operate/decisions?failed=true');
+    await page.getByText('No evaluation matches.').waitFor();
+  }));
+
+test('the search finds keys, business IDs, processes and pages', () =>
+  withPage(
+    server,
+    async (page) => {
+      await opens(page, '/operate');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      const find = async (text, hit) => {
+        await page.keyboard.press('Control+k');
+        await page.getByRole('combobox', { name: 'Key, business ID, process or page' }).fill(text);
+        await page.getByRole('option', { name: hit }).first().waitFor();
+        await page.keyboard.press('Enter');
+      };
+      await find(keys.broken, `Process instance ${keys.broken}`);
+      await page.waitForURL(new RegExp(`/operate/processes/${keys.broken}`));
+      await find('order-1', /business ID order-1/);
+      await page.waitForURL(new RegExp(`/operate/processes/${keys.broken}`));
+      await find('Orders', /Process Orders/);
+      await page.waitForURL(/\/operate\/definitions\/orders/);
+      await find('Decisions', /Decisions/);
+      await page.waitForURL(/\/operate\/decisions/);
+      await page.getByRole('heading', { name: 'Decisions' }).waitFor();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    },
+    { statuses: [404, 400] },
+  ));

@@ -1,0 +1,65 @@
+// A page of a real browser. Whatever a user would not see, but should not be, is a failure when it closes.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { launch } from './chromium.mjs';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+/** Markup of the libraries of bpmn.io, which is not ours to change: their drawings and editors. */
+export const NOT_OURS = ['.djs-container', '.dmn-js-parent', '.fjs-container', '.bjs-powered-by'];
+const TIMEOUT_MS = 15_000;
+
+let browser;
+export async function openBrowser() {
+  browser ??= await launch();
+  return browser;
+}
+export async function closeBrowser() {
+  await browser?.close();
+  browser = undefined;
+}
+
+/** Opens a page and does something with it. `statuses` are refusals that the test provokes. */
+export async function withPage(server, work, { statuses = [], gone = false, theme, viewport = { width: 1280, height: 900 } } = {}) {
+  const context = await (await openBrowser()).newContext({ viewport, colorScheme: theme ?? 'light', acceptDownloads: false });
+  const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  const trouble = [];
+  page.on('console', (message) => {
+    const text = message.text();
+    const isProvoked = statuses.some((status) => text.includes(`status of ${status}`));
+    const isGone = gone && text.includes('net::ERR_FAILED');
+    if (message.type() === 'error' && !isProvoked && !isGone) trouble.push(`console: ${text} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => trouble.push(`unhandled: ${error.stack ?? error}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(server.url) && !/^(data|blob|about):/.test(url)) trouble.push(`request to ${url}`);
+  });
+  await page.addInitScript(() => {
+    globalThis.violations = [];
+    addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+  });
+  try {
+    await work(page, context);
+    trouble.push(...(await page.evaluate(() => globalThis.violations ?? [])));
+  } catch (error) {
+    const shown = await page.locator('body').innerText().catch(() => '');
+    error.message += `\n  at ${page.url()}\n  with ${JSON.stringify(trouble)}\n  shown: ${shown.slice(0, 1500)}`;
+    throw error;
+  } finally {
+    await context.close();
+  }
+  assert.deepEqual(trouble, [], 'the page is clean');
+}
+
+/** The violations of WCAG 2.2 A and AA on a page. */
+export async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(
+    ({ tags, exclude }) => globalThis.axe.run({ exclude: exclude.map((one) => [one]) }, { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] }),
+    { tags: WCAG, exclude: NOT_OURS },
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target.join(' ')} ${node.failureSummary.split('\n')[1]?.trim() ?? ''}`).join(' | ')}`);
+}

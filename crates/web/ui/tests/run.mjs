@@ -1,0 +1,70 @@
+// Tests of the web application: `node tests/run.mjs --baton PATH [NAME ...]`. Types, licences, built files, logic, browser.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import { check as checkLicences } from '../scripts/licences.mjs';
+
+const UI = fileURLToPath(new URL('../', import.meta.url));
+const TIMEOUT_MS = 600_000;
+const FOLDERS = ['tests/unit', 'tests/browser'];
+/** Each is a server and a browser of its own. */
+const AT_ONCE_MAX = 2;
+
+const [flag, baton, ...names] = process.argv.slice(2);
+if (flag !== '--baton' || !baton) {
+  console.error('usage: node tests/run.mjs --baton PATH [NAME ...]');
+  process.exit(2);
+}
+process.env.BATON = resolve(baton);
+// The browser keeps its profile, and the servers their data, where the tests write.
+let passed = 0;
+let failed = 0;
+
+function step(name, work) {
+  const began = performance.now();
+  try {
+    work();
+    passed += 1;
+    console.log(`✔ ${name} (${Math.round(performance.now() - began)} ms)`);
+  } catch (error) {
+    failed += 1;
+    console.log(`✖ ${name}\n${error.message}`);
+  }
+}
+
+function command(...words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: UI, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${stdout}${stderr}`);
+}
+
+if (names.length === 0) {
+  step('what browsers get has licences that are allowed', () => {
+    const wrong = checkLicences().filter(({ isAllowed }) => !isAllowed);
+    if (wrong.length > 0) throw new Error(wrong.map(({ name, licence }) => `${name}: ${licence}`).join('\n'));
+  });
+  step('dist/ is what the sources give', () => command('scripts/build.mjs', '--check'));
+  step('types fit', () => command('node_modules/typescript/bin/tsc', '--noEmit'));
+}
+const files = FOLDERS.flatMap((folder) => readdirSync(join(UI, folder)).filter((name) => name.endsWith('.test.mjs')).map((name) => join(UI, folder, name)));
+const chosen = files.filter((file) => names.length === 0 || names.some((name) => file.includes(name)));
+const running = run({ files: chosen, concurrency: Math.min(AT_ONCE_MAX, availableParallelism()), timeout: TIMEOUT_MS });
+running.on('test:pass', ({ name, details }) => {
+  if (details.type !== 'suite' && !chosen.includes(name)) passed += 1;
+});
+running.on('test:fail', ({ name, details }) => {
+  if (details.type !== 'suite' && !chosen.includes(name)) failed += 1;
+  // A file that fails beside its tests is a failure of its own.
+  else if (chosen.includes(name) && details.error?.failureType !== 'subtestsFailed') failed += 1;
+});
+running.compose(new spec()).pipe(process.stdout);
+running.on('end', () => {
+  // The reporter has more to say first.
+  setImmediate(() => {
+    console.log(`\nweb: ${passed} passed, ${failed} failed`);
+    process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+  });
+});

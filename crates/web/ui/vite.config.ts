@@ -1,0 +1,30 @@
+import { defineConfig } from 'vite';
+import solid from 'vite-plugin-solid';
+
+/** Libraries have chunks of their own, so that a change of ours leaves them as they are in browsers' caches. */
+const chunkOf = (id: string): string | undefined => {
+  if (!id.includes('node_modules')) return undefined;
+  if (/node_modules\/(solid-js|@solidjs|@tanstack)\//.test(id)) return 'base';
+  return undefined;
+};
+
+export default defineConfig({
+  plugins: [solid()],
+  build: {
+    target: 'es2022',
+    outDir: 'node_modules/.built',
+    emptyOutDir: true,
+    // Inlined scripts and images of the kind `data:` need exceptions of the policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+    rollupOptions: {
+      output: {
+        manualChunks: chunkOf,
+        entryFileNames: 'assets/[name]-[hash].js',
+        chunkFileNames: 'assets/[name]-[hash].js',
+        assetFileNames: 'assets/[name]-[hash][extname]',
+      },
+    },
+  },
+});
