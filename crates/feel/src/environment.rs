@@ -49,8 +49,8 @@ pub enum Dialect {
     /// As Camunda 8 executes it.
     #[default]
     Camunda,
-    /// The same, as logs of engine versions before 5 have it: fewer arguments are taken, and variables leave zero seconds
-    /// of times out.
+    /// The same, as logs of engine versions before 5 have it: fewer arguments are taken, and variables leave zero
+    /// seconds of times out.
     StricterCamunda,
     /// Strictly as in DMN 1.5.
     Standard,

@@ -253,3 +253,81 @@ fn an_event_sub_process_inside_a_multi_instance_sub_process_ends_one_instance_of
         "#]],
     );
 }
+
+#[test]
+fn a_boundary_event_ends_all_of_a_multi_instance_activity() {
+    check(
+        r#"process p
+           start s
+           job t each=items as=item collect=results gives=item
+           boundary late on=t timer=PT1S
+           boundary oops on=t error=E1
+           boundary note on=t message=note key=k interrupting=false
+           end e
+           end e2
+           end e3
+           end e4
+           s -> t -> e
+           late -> e2
+           oops -> e3
+           note -> e4"#,
+        r#"show elements jobs
+           create p {"items": [1, 2], "k": 1}
+           publish note 1
+           complete t@1
+           advance 1s
+           create p {"items": [1, 2], "k": 1}
+           throw t E1"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": [1, 2], "k": 1}
+              p activating, activated
+              s activating, activated, completing, completed
+              t* activating, activated
+              t activating
+              job t created type t retries 3
+              t activated
+              t activating
+              job t created type t retries 3
+              t activated
+              = created p v1
+            > publish note 1
+              note activating, activated, completing, completed
+              e4 activating, activated, completing, completed
+            > complete t@1
+              job t completed
+              t completing, completed
+            > advance 1s
+              t* terminating
+              t terminating
+              job t canceled
+              t terminated
+              t* terminated
+              late activating, activated, completing, completed
+              e2 activating, activated, completing, completed
+              p completing, completed
+            > create p {"items": [1, 2], "k": 1}
+              #2.p activating, activated
+              #2.s activating, activated, completing, completed
+              #2.t* activating, activated
+              #2.t activating
+              job #2.t created type t retries 3
+              #2.t activated
+              #2.t activating
+              job #2.t created type t retries 3
+              #2.t activated
+              = created p v1
+            > throw t E1
+              job #2.t error thrown
+              #2.t* terminating
+              #2.t terminating
+              job #2.t canceled
+              #2.t terminated
+              #2.t terminating, terminated
+              #2.t* terminated
+              #2.oops activating, activated, completing, completed
+              #2.e3 activating, activated, completing, completed
+              #2.p completing, completed
+        "#]],
+    );
+}

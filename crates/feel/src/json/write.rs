@@ -11,9 +11,9 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     write_within(value, out, usize::MAX, Dialect::Camunda);
 }
 
-/// The same in a dialect, up to a length; false if the text is longer. Nothing beyond the length is written, and nothing of a list
-/// or context known to be longer, since such a value may be cheap to create and immense as JSON. Recursion is bounded
-/// by the depth of values.
+/// The same in a dialect, up to a length; false if the text is longer. Nothing beyond the length is written, and
+/// nothing of a list or context known to be longer, since such a value may be cheap to create and immense as JSON.
+/// Recursion is bounded by the depth of values.
 pub(crate) fn write_within(value: &Value, out: &mut Vec<u8>, max: usize, dialect: Dialect) -> bool {
     let fits = |more: usize, out: &Vec<u8>| more <= max.saturating_sub(out.len());
     if value.extent().json_bytes > max.saturating_sub(out.len()) as u64 {

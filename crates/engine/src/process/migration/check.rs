@@ -47,8 +47,8 @@ impl CommandContext<'_> {
         }
     }
 
-    /// The list of an ad-hoc sub-process or a multi-instance body that goes on under another name is closed and becomes a second variable. Gives
-    /// the bytes that both add to those of the process instance.
+    /// The list of an ad-hoc sub-process or a multi-instance body that goes on under another name is closed and becomes
+    /// a second variable. Gives the bytes that both add to those of the process instance.
     fn check_collected_list(&self, migration: &Migration, part: &Part) -> Result<u64, Failure> {
         let Some((Some(before), after)) = migration.mapping.collections(part.row.element) else {
             return Ok(0);
