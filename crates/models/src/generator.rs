@@ -298,8 +298,7 @@ impl Generator<'_> {
             return format!(" while=\"loopCounter < 3\"{when}{most}");
         }
         let list = ["[]", "[1]", "[1,2,3]", "[1,2,3,4,5]"][self.random.below(4) as usize];
-        let how =
-            ["", "", " sequential", " sequential", " listen:beforeAll=t"][self.random.below(5) as usize];
+        let how = ["", " sequential", " listen:beforeAll=t"][self.random.below(3) as usize];
         let output = ["", " collect=list gives=r"][self.random.below(2) as usize];
         let until = ["", "", " until=\"numberOfCompletedInstances >= 2\""][self.random.below(3) as usize];
         format!(" each={list} as=item{how}{output}{until}")
