@@ -299,7 +299,7 @@ impl Generator<'_> {
             return format!(" while=\"loopCounter < 3\"{when}{most}");
         }
         let list = ["[]", "[1]", "[1,2,3]", "[1,2,3,4,5]"][self.random.below(4) as usize];
-        let how = ["", " sequential"][self.random.below(2) as usize];
+        let how = ["", " sequential", " listen:beforeAll=t"][self.random.below(3) as usize];
         let (output, filled) = match self.random.below(4) {
             0 | 1 => ("", ""),
             2 => (" collect=list gives=r", " until=\"count(list[item != null]) >= 2\""),
@@ -307,8 +307,7 @@ impl Generator<'_> {
         };
         let until =
             ["", "", " until=\"numberOfCompletedInstances >= 2\"", filled][self.random.below(4) as usize];
-        let before = if self.random.percent(15) { " listen:beforeAll=t" } else { "" };
-        format!(" each={list} as=item{how}{output}{until}{before}")
+        format!(" each={list} as=item{how}{output}{until}")
     }
 
     fn ad_hoc(&mut self, text: &mut String) -> Block {

@@ -51,6 +51,8 @@ fn listeners_have_an_event_and_a_type() {
     }
 }
 
+const NO_LIST: &str = "only a multi-instance activity can have execution listeners of event type 'beforeAll'";
+
 #[test]
 fn listeners_stand_where_they_can_run() {
     for (element, attributes, event, content, expected) in [
@@ -92,13 +94,7 @@ fn listeners_stand_where_they_can_run() {
         ("intermediateThrowEvent", "", "start", "", None),
         ("intermediateThrowEvent", "", "end", "", None),
         ("manualTask", "", "end", "", None),
-        (
-            "manualTask",
-            "",
-            "beforeAll",
-            "",
-            Some("only a multi-instance activity can have execution listeners of event type 'beforeAll'"),
-        ),
+        ("manualTask", "", "beforeAll", "", Some(NO_LIST)),
     ] {
         let expected: Vec<String> =
             expected.iter().map(|reason| format!("{element} 'x': {reason}")).collect();

@@ -73,10 +73,9 @@ impl CommandContext<'_> {
                 | Trigger::Cancel => {}
             }
         }
-        if prepared.is_empty() {
-            return Ok(());
+        if !prepared.is_empty() {
+            self.tables.element_instances.update(&at.key, |row| row.subscribed = true)?;
         }
-        self.tables.element_instances.update(&at.key, |row| row.subscribed = true)?;
         for event in prepared {
             match event {
                 Prepared::Timer(element, schedule) => self.start_timer(at, element, schedule)?,

@@ -162,7 +162,7 @@ impl CommandContext<'_> {
         Ok(first)
     }
 
-    pub(super) fn is_locked(&self, message: &Message, process_id: &Name) -> Result<bool, Failure> {
+    fn is_locked(&self, message: &Message, process_id: &Name) -> Result<bool, Failure> {
         if message.correlation_key.is_empty() {
             return Ok(false);
         }
@@ -170,7 +170,7 @@ impl CommandContext<'_> {
         Ok(self.tables.start_locks.contains(&lock)?)
     }
 
-    pub(super) fn start_by_message(
+    fn start_by_message(
         &mut self,
         message_key: Key,
         message: &Message,
@@ -188,7 +188,7 @@ impl CommandContext<'_> {
             tenant_id.clone(),
             self.now_ms(),
         );
-        self.name_started(key, &mut instance, message)?;
+        self.name_started(key, &mut instance, message);
         if !message.correlation_key.is_empty() {
             instance.started_by_key = Some(message.correlation_key.clone());
             let lock = (tenant_id.0.clone(), process_id.0.clone(), message.correlation_key.0.clone());
@@ -343,7 +343,41 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    pub(super) fn start_subscriptions_of(
+    /// A business ID has become free: the oldest message that waits for it starts an instance of the process.
+    pub(super) fn start_by_business_id(
+        &mut self,
+        tenant_id: &Name,
+        process_id: &Name,
+        business_id: &Name,
+    ) -> Result<(), Failure> {
+        let Some(definition_key) = self.latest_definition(tenant_id, process_id)? else { return Ok(()) };
+        let process = self.definitions.process(self.tables, definition_key)?;
+        let names = self.start_message_names(&process)?;
+        let at = |key| (tenant_id.0.clone(), business_id.0.clone(), key);
+        for (_, _, key) in self.tables.message_by_business_id.keys(at(0)..=at(Key::MAX), usize::MAX)? {
+            let Some(message) = self.tables.messages.get(&key)? else { continue };
+            let correlation = (key, process_id.0.clone());
+            if message.deadline_ms <= self.now_ms()
+                || !names.contains(&message.name)
+                || self.tables.message_correlations.contains(&correlation)?
+                || self.is_locked(&message, process_id)?
+            {
+                continue;
+            }
+            // Another one may have taken it meanwhile; its end comes here again.
+            if self.is_claimed(&message, process_id)? {
+                return Ok(());
+            }
+            let subscriptions = self.start_subscriptions_of(tenant_id, &message.name, process_id)?;
+            let Some(subscription) = subscriptions.first() else { continue };
+            self.start_by_message(key, &message, process_id, subscription)?;
+            self.tables.message_correlations.put(correlation, ());
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    fn start_subscriptions_of(
         &self,
         tenant: &Name,
         name: &Name,

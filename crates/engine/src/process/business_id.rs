@@ -62,7 +62,7 @@ impl CommandContext<'_> {
     }
 
     /// Claims the business ID of a new instance. Instances that were created without a claim are not seen.
-    pub fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
+    pub(super) fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
         let Some(claim) = claim(instance) else { return Ok(()) };
         if let Some(other) = self.tables.business_ids.get(&claim)? {
             let (_, process_id, business_id) = claim;
@@ -86,7 +86,9 @@ impl CommandContext<'_> {
         if is_its_own {
             self.tables.business_ids.delete(&claim);
             let (tenant_id, process_id, business_id) = claim;
-            if self.is_business_id_awaited(&tenant_id, &business_id)? {
+            let awaited = |key| (tenant_id.clone(), business_id.clone(), key);
+            let range = awaited(0)..=awaited(Key::MAX);
+            if !self.tables.message_by_business_id.keys(range, 1)?.is_empty() {
                 // Not here: whatever happens to the new instance must not undo the end of this one.
                 self.leave_step(Step::StartByBusinessId {
                     tenant_id: Name(tenant_id),

@@ -55,6 +55,7 @@ mod large_scopes;
 mod lifecycle;
 mod links;
 mod listener_places;
+mod listeners_before_all;
 mod memory_limits;
 mod message_business_id;
 mod message_order;

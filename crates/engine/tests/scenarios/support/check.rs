@@ -40,19 +40,18 @@ use engine::Options;
 use expect_test::Expect;
 use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
-    BatchOperationChange, BroadcastSignal, BusinessIdClaim, Clock, ClusterVariable, ClusterVariableAction,
-    ClusterVariableKind, Command, CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance,
-    DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, Document, ElementMapping,
-    ElementSource, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key,
-    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
-    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
+    BatchOperationChange, BroadcastSignal, BusinessIdClaim, Clock, Command, CompleteJob, CorrelateMessage,
+    CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy,
+    Document, ElementMapping, ElementSource, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind,
+    JobResult, Key, MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage,
+    RejectionType, Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::harness::{START_MS, document};
 use super::model::{assert_valid, bpmn};
 use super::transcript::{KINDS, Transcript};
 use super::user_task;
-use super::{Harness, batch, identity};
+use super::{Harness, batch, cluster_variable, identity};
 
 /// Deploys a model, runs a script and compares the transcript.
 pub fn check(model: &str, script: &str, expected: Expect) {
@@ -350,7 +349,7 @@ impl Run {
                 operation_reference: None,
                 request_id: line.number("await"),
             }),
-            "vars" => cluster_variable(line),
+            "vars" => cluster_variable::change(line),
             "migrate" => Command::MigrateInstance(MigrateInstance {
                 process_instance_key: self.instance(line.word(1)),
                 plan: self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
@@ -556,31 +555,6 @@ impl Run {
 fn mapping(text: &str) -> ElementMapping {
     let (source, target) = text.split_once(':').unwrap_or((text, text));
     ElementMapping { source_element_id: Name::from(source), target_element_id: Name::from(target) }
-}
-
-fn cluster_variable(line: &Line) -> Command {
-    Command::ClusterVariable(ClusterVariable {
-        action: match line.word(1) {
-            "create" => ClusterVariableAction::Create,
-            "update" => ClusterVariableAction::Update,
-            _ => ClusterVariableAction::Delete,
-        },
-        tenant_id: line.option("tenant").map(Name::from),
-        name: Name::from(line.word(2)),
-        value: Json::from_valid(line.variables().to_json()),
-        metadata: line.option("metadata").map(metadata),
-        kind: line.option("kind").and_then(ClusterVariableKind::of_name),
-    })
-}
-
-/// Entries like `name:text,other:1`.
-fn metadata(text: &str) -> Document {
-    let entries = text.split(',').filter_map(|entry| entry.split_once(':'));
-    let json = |text: &str| match text.parse::<f64>() {
-        Ok(_) => Json::from_valid(text.to_owned()),
-        Err(_) => Json::string(text),
-    };
-    entries.map(|(name, value)| (Name::from(name), json(value))).collect()
 }
 
 fn complete(line: &Line, job_key: Key) -> Command {

@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod check;
+mod cluster_variable;
 pub mod harness;
 pub mod identity;
 pub mod model;
