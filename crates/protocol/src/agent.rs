@@ -1,4 +1,4 @@
-//! Agents: what their workers tell of their runs. Texts of messages, tools and arguments are JSON that the engine
+//! Agents, as their workers tell of their runs. Texts of messages, tools and arguments are JSON that the engine
 //! keeps and does not read.
 
 #![expect(missing_docs, reason = "names say what is held")]
@@ -12,7 +12,7 @@ use crate::{Json, Key, Name};
 pub struct CreateAgentInstance {
     #[n(0)]
     pub element_instance_key: Key,
-    /// What it begins with.
+    /// Its settings at first.
     #[n(1)]
     pub configuration: AgentConfiguration,
     /// The job whose worker asks.
@@ -141,12 +141,12 @@ pub struct AgentHistoryItem {
     /// Unix milliseconds.
     #[n(7)]
     pub produced_at_ms: i64,
-    /// What an item of configuration changes.
+    /// The settings that an item of configuration changes.
     #[n(8)]
     pub configuration: AgentConfiguration,
 }
 
-/// What one call of a model has used.
+/// Usage of one call of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentItemMetrics {
@@ -159,7 +159,7 @@ pub struct AgentItemMetrics {
 }
 
 crate::intent::named! {
-    /// What an agent does.
+    /// States of an agent.
     AgentStatus {
         Initializing = 0 "INITIALIZING", ToolDiscovery = 1 "TOOL_DISCOVERY", Thinking = 2 "THINKING",
         ToolCalling = 3 "TOOL_CALLING", Idle = 4 "IDLE", Completed = 5 "COMPLETED",
@@ -167,7 +167,7 @@ crate::intent::named! {
 }
 
 crate::intent::named! {
-    /// Who says an item of a history.
+    /// Speakers of the items of a history.
     AgentRole {
         User = 0 "USER", Assistant = 1 "ASSISTANT", ToolResult = 2 "TOOL_RESULT", Configuration = 3 "CONFIGURATION",
     }

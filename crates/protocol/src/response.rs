@@ -106,7 +106,7 @@ pub enum Response {
     AgentInstance {
         #[n(0)]
         agent_instance_key: Key,
-        /// What came of the items of its history, in their order.
+        /// The items of its history that were sent, in their order.
         #[n(1)]
         history: Vec<CreatedHistoryItem>,
     },

@@ -29,7 +29,7 @@ fn counts() -> String {
     )
 }
 
-/// What elements wait for: jobs, people and messages. Nothing is kept of timers, signals and conditions.
+/// Jobs, people and messages that elements wait for. Nothing is kept of timers, signals and conditions.
 fn wait_states(dialect: &dyn Dialect) -> String {
     let insert = |key: &str, wait_type: &str, members: &str, from: &str| {
         let details = dialect.json_object(&format!("'waitStateType','{wait_type}',{members}"));

@@ -36,7 +36,7 @@ impl CommandContext<'_> {
         if let Some(job) = &update.job {
             agent.writer_job = Some(job.key);
         }
-        // What another activation says the agent does counts no more; what the agent has used does.
+        // The word of another activation on the agent counts no more; the tokens that it has used do.
         if teller.as_ref().is_none_or(|teller| !teller.is_stale) {
             agent.status = update.status.unwrap_or(agent.status);
             agent.tools = update.tools.clone().unwrap_or_else(|| agent.tools.clone());

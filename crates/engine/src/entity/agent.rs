@@ -89,7 +89,7 @@ pub struct PendingHistoryItem {
     /// The lease of the activation that it is from; empty for none.
     #[n(2)]
     pub lease: Name,
-    /// What it changes once its job completes.
+    /// The settings that it changes once its job completes.
     #[n(3)]
     pub configuration: Option<AgentConfiguration>,
 }

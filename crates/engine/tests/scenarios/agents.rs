@@ -96,7 +96,7 @@ impl Agents {
         self.harness.command(Command::CompleteJob(complete)).unwrap().unwrap();
     }
 
-    /// What came of each item of a history, in its order.
+    /// The end of each item of a history, in its order.
     fn ends(&self) -> Vec<(String, Intent)> {
         let mut ends = Vec::new();
         for record in self.harness.records() {
@@ -201,7 +201,7 @@ fn what_a_superseded_activation_told_does_not_hold() {
     // The same item in the next activation is another one.
     let told = agents.update(key, job, AgentStatus::ToolCalling, vec![said("s", 0)]).unwrap();
     assert!(!told[0].is_duplicate);
-    // What the first worker has used counts; what it says the agent does counts no more.
+    // The tokens of the first worker count; its word on the agent counts no more.
     agents.update(key, stale.clone(), AgentStatus::Idle, vec![said("late", 0)]).unwrap();
     let metrics = AgentMetrics { input_tokens: 15, model_calls: 3, ..AgentMetrics::default() };
     assert_eq!(agents.last(), (Intent::Updated, AgentStatus::ToolCalling, "m".to_owned(), metrics));

@@ -1,4 +1,4 @@
-//! What active element instances wait for: jobs, messages, timers, signals, conditions, people. A row is there as
+//! Jobs, messages, timers, signals, conditions and people that active element instances wait for. A row is there as
 //! long as something is waited for. Boundary events, event sub-processes and event-based gateways have none.
 
 use protocol::{

@@ -1,4 +1,4 @@
-//! What element instances wait for.
+//! Wait states of element instances.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What element instances wait for is found while they wait.
+//! Wait states are found while element instances wait.
 
 use search::model::wait_state as wait;
 use search::{Aggregate, EntityRef, Filter, Operand, Position, Search, Sort, Statistics, Test};

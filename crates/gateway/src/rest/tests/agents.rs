@@ -1,4 +1,4 @@
-//! What agents tell.
+//! Commands of agents.
 
 use protocol::{
     AgentConfiguration, AgentHistoryItem, AgentItemMetrics, AgentJob, AgentLimits, AgentMetrics, AgentRole,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use protocol::{Name, PartitionId};
-use search::model::{Column, Entity, Kind, job_metric};
+use search::model::{Column, Entity, Kind, agent_history, job_metric};
 use search::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
 use search::{Operand, Test};
 
@@ -47,6 +47,9 @@ impl FakeStorage {
     }
 
     fn value(&self, column: &Column) -> Value {
+        if let Some(shaped) = shaped(column) {
+            return Value::Text(Name::from(shaped));
+        }
         if self.empty.contains(&column.name) {
             return Value::Null;
         }
@@ -61,6 +64,20 @@ impl FakeStorage {
             Kind::Json => Value::Text(Name::from("[]")),
         }
     }
+}
+
+/// Values with a shape of their own, which no row lacks.
+fn shaped(column: &Column) -> Option<&'static str> {
+    let is_of_history = std::ptr::eq(column, &agent_history::ENTITY.columns[agent_history::METRICS as usize]);
+    Some(match column.name {
+        "definition" => r#"{"model":"m","provider":"p","systemPrompt":[]}"#,
+        "details" => r#"{"waitStateType":"SIGNAL","signalName":"a"}"#,
+        "elementInstanceKeys" => r#"["7"]"#,
+        "limits" => r#"{"maxModelCalls":-1,"maxToolCalls":-1,"maxTokens":-1}"#,
+        "metrics" if is_of_history => r#"{"inputTokens":1,"outputTokens":null,"durationMs":2}"#,
+        "metrics" => r#"{"inputTokens":1,"outputTokens":2,"modelCalls":3,"toolCalls":4}"#,
+        _ => return None,
+    })
 }
 
 /// The latest time that rows must be after.
