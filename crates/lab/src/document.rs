@@ -27,7 +27,11 @@ pub(crate) fn document(run: &LabRun) -> String {
     );
     text += "\n## What does not hold\n\n";
     text += &not_held(run);
-    let _ = write!(text, "\n## Results\n\n{}\n", wrap(&format!("{}; {}.", run.size, run.machine)));
+    let _ = write!(
+        text,
+        "\n## Results\n\n{}\n",
+        wrap(&format!("Baton {}; {}; {}.", run.version, run.size, run.machine))
+    );
     text += "| row | | verdict | seconds |\n|---|---|---|---|\n";
     for result in &run.results {
         let (id, title, word) = (&result.id, &result.title, result.judgement.word());
