@@ -17,7 +17,7 @@ use crate::unit::Unit;
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E14",
     title: "Data availability",
-    hypothesis: "What was acknowledged is found within a quarter of a second at the sustained maximum.",
+    hypothesis: "Acknowledged instances are found within a quarter of a second at the sustained maximum.",
     set_up: "One broker with the embedded secondary storage.",
     steady_state: "The standard load, and then as much as goes through.",
     action: "A probe creates an instance ten times a second and asks the search for it until it is found. Searches do \
