@@ -25,7 +25,7 @@ pub(crate) fn document(run: &LabRun) -> String {
          cannot run here. How experiments are scaled, and how workers and attacks are built: [workers and \
          attacks](attacks.md).",
     );
-    text += "\n## What does not hold\n\n";
+    text += "\n## Rows that do not hold\n\n";
     text += &not_held(run);
     let _ = write!(
         text,
