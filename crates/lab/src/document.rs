@@ -25,9 +25,13 @@ pub(crate) fn document(run: &LabRun) -> String {
          cannot run here. How experiments are scaled, and how workers and attacks are built: [workers and \
          attacks](attacks.md).",
     );
-    text += "\n## What does not hold\n\n";
+    text += "\n## Rows that do not hold\n\n";
     text += &not_held(run);
-    let _ = write!(text, "\n## Results\n\n{}\n", wrap(&format!("{}; {}.", run.size, run.machine)));
+    let _ = write!(
+        text,
+        "\n## Results\n\n{}\n",
+        wrap(&format!("Baton {}; {}; {}.", run.version, run.size, run.machine))
+    );
     text += "| row | | verdict | seconds |\n|---|---|---|---|\n";
     for result in &run.results {
         let (id, title, word) = (&result.id, &result.title, result.judgement.word());

@@ -314,6 +314,16 @@ impl Lab {
         self.result.reports.push(report.clone());
     }
 
+    /// A worker that did not get to run makes the row void: it reports ten times a second.
+    pub(crate) fn keeps_up(&mut self, worker: &Worker, since: Instant) {
+        const PAUSE_MAX: Duration = Duration::from_millis(350);
+        let pause = worker.pause(since, Instant::now());
+        if pause > PAUSE_MAX {
+            let late = bench::micros(pause.as_secs_f64() * 1e6);
+            self.void(&format!("a worker did not keep up: its reports were {late} apart instead of 100 ms"));
+        }
+    }
+
     /// The published figure as a line in a plot.
     pub(crate) fn published(&mut self, plot: PlotKind, name: &str, value: f64) {
         self.result.published.push(Published { plot, name: name.to_owned(), value });

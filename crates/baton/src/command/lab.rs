@@ -10,7 +10,8 @@ pub(crate) fn run(arguments: &LabArguments) -> Result<ExitCode, Failure> {
     if let LabCommand::Worker { knobs } = &arguments.command {
         lab::worker::run(knobs);
     }
-    crate::block_on(async {
-        Ok(ExitCode::from(lab::run(&arguments.command, env!("CARGO_PKG_VERSION")).await))
-    })
+    // Figures of such a build are no figures of the product.
+    let build = if cfg!(debug_assertions) { ", with debug assertions" } else { "" };
+    let version = format!("{}{build}", env!("CARGO_PKG_VERSION"));
+    crate::block_on(async { Ok(ExitCode::from(lab::run(&arguments.command, &version).await)) })
 }

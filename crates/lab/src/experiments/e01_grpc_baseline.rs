@@ -25,8 +25,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&[]).await?;
-    standard_load(lab, &server, Protocol::Grpc).await?;
-    every_job_is_done_once(lab, &server).await?;
+    let report = standard_load(lab, &server, Protocol::Grpc).await?;
+    every_job_is_done_once(lab, &server, report.unfinished).await?;
 
     let most = lab.load_options(&server, Protocol::Grpc);
     let report = lab.measure("as much as goes through", Options { no_deploy: true, ..most }).await?;

@@ -34,8 +34,8 @@ const THROUGHPUT_ANYWHERE_MIN: f64 = 0.5;
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&[]).await?;
     lab.published(PlotKind::Latency, "request, mean over REST", 50.0);
-    standard_load(lab, &server, Protocol::Rest).await?;
-    every_job_is_done_once(lab, &server).await?;
+    let report = standard_load(lab, &server, Protocol::Rest).await?;
+    every_job_is_done_once(lab, &server, report.unfinished).await?;
 
     let (mut rest, mut grpc) = (Vec::new(), Vec::new());
     for _ in 0..lab.pick(1, 3) {

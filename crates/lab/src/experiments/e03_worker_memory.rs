@@ -64,7 +64,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     lab.expect("jobs failed", Unit::Count, Limit::Exactly(0.0), jobs.failed);
     let refused = worker.now().refused + worker.now().failed;
     lab.expect("completions refused or failed", Unit::Count, Limit::Exactly(0.0), refused);
-    every_job_is_done_once(lab, &server).await?;
+    every_job_is_done_once(lab, &server, 0).await?;
     drop(worker);
     server.stop().await
 }

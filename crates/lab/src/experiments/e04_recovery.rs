@@ -95,7 +95,7 @@ async fn overload(
     scene: &Scene,
     load: Load,
 ) -> Result<(), LabError> {
-    let refused = worker.now().refused;
+    let (refused, began) = (worker.now().refused, Instant::now());
     lab.fault("twice the load");
     let more = lab.load(
         "as much again",
@@ -120,6 +120,7 @@ async fn overload(
     let limit = Limit::AtMost(100.0 * REFUSED_MAX);
     lab.expect("refused completions, of the load", Unit::Percent, limit, share * 100.0);
 
+    lab.keeps_up(worker, began);
     let report = lab.end(load).await?;
     let sum: u64 = report.rejections.values().chain(report.failures.values()).sum();
     lab.expect("creations refused or failed", Unit::Count, Limit::Exactly(0.0), sum as f64);
@@ -139,6 +140,7 @@ async fn overload(
 
 fn judge(lab: &mut Lab, worker: &Worker, since: Instant, scene: &Scene) {
     let ended = Instant::now();
+    lab.keeps_up(worker, since);
     let steady = steady(worker, since, ended, scene);
     let limit = Limit::AtMost(scene.steady_max.as_secs_f64());
     lab.expect("time until steady", Unit::Seconds, limit, seconds_of(steady));

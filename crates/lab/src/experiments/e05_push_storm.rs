@@ -50,7 +50,9 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let first = lab.worker(&knobs).await?;
     warm(lab, &first).await;
     lab.phase("one worker");
+    let began = Instant::now();
     let one = stretch(lab, &server).await?;
+    lab.keeps_up(&first, began);
     lab.tell("completions", Unit::PerSecond, one.per_second);
     outstanding(lab, &one, 1.0);
 
@@ -58,7 +60,9 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let second = lab.worker(&knobs).await?;
     warm(lab, &second).await;
     lab.phase("two workers");
+    let began = Instant::now();
     let two = stretch(lab, &server).await?;
+    lab.keeps_up(&second, began);
     lab.tell("completions", Unit::PerSecond, two.per_second);
     let gain = two.per_second / one.per_second.max(1e-9);
     lab.expect("completions of two by those of one", Unit::Ratio, Limit::AtLeast(lab.pick(1.5, 1.8)), gain);

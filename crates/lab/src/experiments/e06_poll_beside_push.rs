@@ -36,9 +36,10 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     until(Duration::from_secs(60), async || worker.now().completed >= threads as f64 * 4.0).await;
     lab.wait(lab.seconds(1.0, 10.0)).await;
     lab.phase("stream and polls");
-    let length = lab.seconds(8.0, 60.0);
+    let (length, began) = (lab.seconds(8.0, 60.0), std::time::Instant::now());
     let (before, start) = (worker.now(), server.metrics().await?.jobs());
     lab.wait(length).await;
+    lab.keeps_up(&worker, began);
     let (after, jobs) = (worker.now(), server.metrics().await?.jobs().since(&start));
     let polls = (after.polls - before.polls) / length.as_secs_f64();
     lab.expect("polls", Unit::PerSecond, Limit::AtMost(POLLS_MAX), polls);

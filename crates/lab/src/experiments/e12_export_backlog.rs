@@ -123,7 +123,7 @@ pub(super) async fn all_is_there(lab: &mut Lab, server: &Server, load: Load) -> 
     let report: Report = lab.end(load).await?;
     let refused: u64 = report.rejections.values().chain(report.failures.values()).sum();
     lab.expect("requests refused or failed", Unit::Count, Limit::Exactly(0.0), refused as f64);
-    every_job_is_done_once(lab, server).await?;
+    every_job_is_done_once(lab, server, report.unfinished).await?;
     let created = server.metrics().await?.jobs().created;
     let filter = serde_json::json!({ "filter": { "state": "COMPLETED" }, "page": { "limit": 1 } });
     let found = async || match server.rest("POST", "/v2/process-instances/search", Some(&filter)).await {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use bench::Options;
-use client::{CreateInstance, Protocol};
+use bench::{BENCHMARK_BPMN, Options};
+use client::{CreateInstance, Protocol, Resource};
 use serde_json::json;
 
 use super::parts::{PROCESS, STANDARD_RATE};
@@ -17,7 +17,7 @@ use crate::unit::Unit;
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E14",
     title: "Data availability",
-    hypothesis: "What was acknowledged is found within a quarter of a second at the sustained maximum.",
+    hypothesis: "Acknowledged instances are found within a quarter of a second at the sustained maximum.",
     set_up: "One broker with the embedded secondary storage.",
     steady_state: "The standard load, and then as much as goes through.",
     action: "A probe creates an instance ten times a second and asks the search for it until it is found. Searches do \
@@ -38,14 +38,20 @@ const P99_ANYWHERE_MAX: f64 = 10.0;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&["secondary_storage.fresh_timeout=0s"]).await?;
+    let file = Resource { name: "benchmark.bpmn", content: BENCHMARK_BPMN.as_bytes() };
+    server.client()?.deploy(&[file], None).await?;
     lab.published(PlotKind::Latency, "at low load", 3_700.0);
     for (name, rate, figure) in [
         ("standard load", Some(STANDARD_RATE), "time until found, p99"),
         ("as much as goes through", None, "time until found at the maximum, p99"),
     ] {
         lab.phase(name);
-        let options =
-            Options { rate, duration: crate::load::UNTIL_ENDED, ..lab.load_options(&server, Protocol::Grpc) };
+        let options = Options {
+            rate,
+            no_deploy: true,
+            duration: crate::load::UNTIL_ENDED,
+            ..lab.load_options(&server, Protocol::Grpc)
+        };
         let load = lab.load(name, options);
         lab.wait(lab.seconds(1.0, 5.0)).await;
         let times = probe(lab, &server).await?;

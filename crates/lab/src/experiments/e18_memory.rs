@@ -54,7 +54,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let limit = Limit::AtMost(lab.pick(SLOPE_QUICK_MAX, SLOPE_MAX));
     lab.expect_fact("growth of a minute, second half", Unit::Bytes, limit, slope);
     lab.tell("instances ended", Unit::PerSecond, report.completed_per_second);
-    every_job_is_done_once(lab, &server).await?;
+    every_job_is_done_once(lab, &server, report.unfinished).await?;
     server.stop().await
 }
 

@@ -174,5 +174,5 @@ async fn one(
     let after = lab.measure(&format!("{name}: after"), Options { no_deploy: true, ..options }).await?;
     let share = after.completed_per_second / wanted;
     lab.expect_in_full("others' completions by their demand", Unit::Ratio, Limit::AtLeast(SHARE_MIN), share);
-    every_job_is_done_once(lab, server).await
+    every_job_is_done_once(lab, server, after.unfinished).await
 }

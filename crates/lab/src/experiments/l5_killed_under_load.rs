@@ -19,7 +19,7 @@ use crate::unit::Unit;
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "L5",
     title: "Killed under load",
-    hypothesis: "What was acknowledged is on the disk: a server that is killed (SIGKILL) at any moment has it again.",
+    hypothesis: "Acknowledged commands are on the disk: a server that is killed (SIGKILL) at any moment has it again.",
     set_up: "One broker; creations with 32 KiB of variables as fast as they go through, 64 at a time over gRPC, so that \
         the disk is busy all the time.",
     steady_state: "Creations are acknowledged.",

@@ -168,6 +168,17 @@ impl Worker {
         told.map_or_else(WorkerCounts::default, |(_, counts)| *counts)
     }
 
+    /// Pause between two reports within a time; nineteen of twenty were at most so long.
+    pub(crate) fn pause(&self, since: Instant, until: Instant) -> Duration {
+        let series = self.series.lock();
+        let times = series.iter().map(|(told, _)| *told).filter(|told| (since..=until).contains(told));
+        let times: Vec<Instant> = times.collect();
+        let mut pauses: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        pauses.sort();
+        let place = (pauses.len() * 19 / 20).min(pauses.len().saturating_sub(1));
+        pauses.get(place).copied().unwrap_or(until - since)
+    }
+
     pub(crate) fn now(&self) -> WorkerCounts {
         self.at(Instant::now())
     }
