@@ -14,8 +14,9 @@ use bytes::Bytes;
 use engine::{Effects, Engine, LASTING, Options};
 use models::{Bounds, Model};
 use protocol::{
-    ActivatedJob, Batch, Command, CompleteJob, CreateInstance, DefinitionRef, DeleteResource, Demand, Deploy,
-    Document, ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Resource, SetVariables, ThrowError,
+    ActivatedJob, Batch, BusinessIdClaim, Command, CompleteJob, CreateInstance, DefinitionRef,
+    DeleteResource, Demand, Deploy, Document, ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Resource,
+    SetVariables, ThrowError,
 };
 use state::Store;
 
@@ -309,9 +310,12 @@ impl Run {
             }
         };
         let (variables, time_to_live_ms) = (self.document(), [0, 1_000][self.random.below(2)]);
+        let business_id = (self.random.below(3) == 0)
+            .then(|| BusinessIdClaim { business_id: Name::from("b"), is_unique: false });
         self.apply(Command::PublishMessage(PublishMessage {
             name,
             correlation_key,
+            business_id,
             time_to_live_ms,
             message_id: Name::default(),
             variables,
