@@ -28,8 +28,10 @@ use crate::{
 };
 
 const SECOND: Duration = Duration::from_secs(1);
-/// How long the end waits for instances that are under way.
+/// The end waits for instances that are under way until none has ended for so long.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
+/// It waits at most so long in all.
+const DRAIN_ALL_MAX: Duration = Duration::from_mins(2);
 const DRAIN_STEP: Duration = Duration::from_millis(20);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -328,8 +330,13 @@ impl Run<'_> {
 
     /// Waits for instances that are under way, so that the slowest are not left out of the latencies.
     async fn drain(&self) {
-        let until = Instant::now() + DRAIN_MAX + self.options.longest_work();
-        while self.tracker.under_way() > 0 && Instant::now() < until {
+        let patience = DRAIN_MAX + self.options.longest_work();
+        let (began, mut since, mut least) = (Instant::now(), Instant::now(), self.tracker.under_way());
+        while least > 0 && since.elapsed() < patience && began.elapsed() < DRAIN_ALL_MAX {
+            let left = self.tracker.under_way();
+            if left < least {
+                (least, since) = (left, Instant::now());
+            }
             self.bar.print(&format!("waiting for {} instances", self.tracker.under_way()));
             tokio::time::sleep(DRAIN_STEP).await;
         }
