@@ -8,6 +8,8 @@ use super::{record, rows};
 
 fn reached(business_id: Option<&str>) -> MessageSubscriptionRecord {
     MessageSubscriptionRecord {
+        element_type: None,
+        root_process_instance_key: None,
         process_instance_key: 10,
         element_instance_key: 11,
         message_key: Some(5),

@@ -122,6 +122,7 @@ fn catch_events_wait_and_others_do_not() {
 #[test]
 fn messages_signals_and_people_are_waited_for() {
     let message = MessageSubscriptionRecord {
+        business_id: None,
         process_instance_key: 5,
         element_instance_key: 6,
         message_key: None,

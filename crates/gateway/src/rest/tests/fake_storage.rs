@@ -68,7 +68,8 @@ impl FakeStorage {
 
 /// Values with a shape of their own, which no row lacks.
 fn shaped(column: &Column) -> Option<&'static str> {
-    let is_of_history = std::ptr::eq(column, &agent_history::ENTITY.columns[agent_history::METRICS as usize]);
+    let is_of_history =
+        std::ptr::eq(column, &raw const agent_history::ENTITY.columns[agent_history::METRICS as usize]);
     Some(match column.name {
         "definition" => r#"{"model":"m","provider":"p","systemPrompt":[]}"#,
         "details" => r#"{"waitStateType":"SIGNAL","signalName":"a"}"#,
