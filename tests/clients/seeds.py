@@ -93,6 +93,8 @@ class Seeds:
         self._batches()
         self._single_things()
         self._read_keys()
+        if self._is_newest:
+            self._agents()
         return self.keys
 
     def _text(self, file: str) -> str:
@@ -234,6 +236,36 @@ class Seeds:
             # The last one fails, and is kept as failed.
             body = {"decisionDefinitionId": f"{self._id}-discount", "variables": {"total": total}}
             self._plain.ask("POST", "/v2/decision-definitions/evaluation", body)
+
+    def _agents(self) -> None:
+        """Two agents; the job of the first has said something."""
+        must = self._plain.must
+        self._plain.deploy({"agent.bpmn": self._text("agent.bpmn")})
+        for _ in OWNERS[:2]:
+            must("POST", "/v2/process-instances", {"processDefinitionId": f"{self._id}-agent"})
+        body = {"type": f"{self._id}-think", "worker": "mind", "timeout": 600_000, "maxJobsToActivate": 2, "requestTimeout": 10_000, "withLease": True}
+        jobs = must("POST", "/v2/jobs/activation", body)["jobs"]
+        for place, job in enumerate(jobs):
+            definition = {"model": f"model-{place}", "provider": "house", "systemPrompt": "Be brief."}
+            agent = must("POST", "/v2/agent-instances", {"elementInstanceKey": job["elementInstanceKey"], "definition": definition})
+            for turn, role in enumerate(("USER", "ASSISTANT", "TOOL_RESULT")):
+                item = {
+                    "elementInstanceKey": job["elementInstanceKey"],
+                    "jobKey": job["jobKey"],
+                    "jobLease": job["leaseToken"],
+                    "loopIteration": turn + 1,
+                    "role": role,
+                    "content": [{"contentType": "TEXT", "text": f"turn {turn}"}],
+                    "producedAt": f"2031-03-0{turn + 1}T00:00:00Z",
+                }
+                must("POST", f"/v2/agent-instances/{agent['agentInstanceKey']}/history", item)
+            if place == 0:
+                # What was said counts with the completion of the job.
+                must("POST", f"/v2/jobs/{job['jobKey']}/completion", {"leaseToken": job["leaseToken"]})
+                self.keys["agentInstanceKey"] = agent["agentInstanceKey"]
+                self._plain.found(f"agent-instances/{agent['agentInstanceKey']}/history", 3)
+        agents = self._plain.found("agent-instances", 2, processDefinitionId=f"{self._id}-agent")
+        self.keys["agentDefinitionKey"] = agents[0]["agentDefinitionKey"]
 
     def _read_keys(self) -> None:
         """The keys that only searches tell."""

@@ -35,9 +35,13 @@ OTHER_NAMES = {
 """What items call what a filter or an order calls otherwise."""
 
 NOT_IN_ITEMS = {
+    # Filtered by its own operators, of each of its entries.
+    "searchClusterVariables": {"metadata"},
     "searchDecisionDefinitions": {"isLatestVersion"},
     "searchDecisionInstances": {"decisionRequirementsKey"},
     "searchElementInstances": {"$or", "elementInstanceScopeKey"},
+    # It is in the details.
+    "searchElementInstanceWaitStates": {"waitStateType"},
     "searchProcessDefinitions": {"isLatestVersion"},
     "searchProcessInstances": {
         "$or", "batchOperationId", "batchOperationKey", "elementId", "elementInstanceState", "errorMessage",
@@ -251,6 +255,7 @@ def refused(asked: Asked, search: Search, field: str, schema: dict, operators: d
         "$or": [[{"state": "ACTIVE"}, {"hasIncident": True}]],
         "variables": [[{"name": "who", "value": '"ann"'}], [{"name": "who", "value": {"$like": "*n*"}}]],
     }
+    special["metadata"] = [{"kind": "CREDENTIAL"}, {"version": {"$gte": 2}}]
     special["localVariables"] = special["processInstanceVariables"] = special["variables"]
     sent = special.get(field) or [sent for sent, _, _ in cases(schema, operators, [])]
     answers = [(value, *asked.ask(search, filter={field: value})) for value in sent]
