@@ -2,11 +2,13 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
+mod decision;
 mod facts;
 mod sent;
 
 use minicbor::{Decode, Encode};
 
+pub use self::decision::{DecisionRef, EvaluateDecision};
 use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
@@ -239,29 +241,6 @@ pub enum Command {
         #[n(1)]
         command: Box<Command>,
     },
-}
-
-/// See [`Command::EvaluateDecision`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct EvaluateDecision {
-    #[n(0)]
-    pub decision: DecisionRef,
-    /// Variables of the evaluation.
-    #[n(1)]
-    pub variables: Document,
-    /// Tenant of the decision.
-    #[n(2)]
-    pub tenant_id: Name,
-}
-
-/// Which decision is meant.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub enum DecisionRef {
-    #[n(0)]
-    Key(#[n(0)] Key),
-    /// The latest version of an ID.
-    #[n(1)]
-    Id(#[n(0)] Name),
 }
 
 impl Command {

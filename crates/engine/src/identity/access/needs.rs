@@ -85,14 +85,7 @@ impl CommandContext<'_> {
             Command::CreateAgentInstance(create) => {
                 Ok(self.of_element(create.element_instance_key, P::UpdateProcessInstance)?)
             }
-            Command::UpdateAgentInstance(update) => {
-                match self.tables.agent_instances.get(&update.agent_instance_key)? {
-                    Some(agent) => {
-                        Ok(self.of_instance(agent.process_instance_key, P::UpdateProcessInstance)?)
-                    }
-                    None => Ok(None),
-                }
-            }
+            Command::UpdateAgentInstance(update) => self.demands_of_agent(update.agent_instance_key),
             Command::MigrateInstance(migrate) => self.demands_of_migration(migrate, caller),
             Command::ModifyInstance(modify) => {
                 Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
@@ -100,10 +93,7 @@ impl CommandContext<'_> {
             Command::CreateBatchOperation(create) => self.demands_of_action(&create.action, caller),
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
             Command::ResolveInstanceIncidents { process_instance_key } => {
-                let instance = self.tables.instances.get(process_instance_key)?;
-                let tenant_id = instance.map(|instance| instance.tenant_id.clone());
-                let batch = demands_of_batch(BatchOperationType::ResolveIncident);
-                Ok(Some(RequiredPermissions { tenant_id, is_new: false, ..batch }))
+                self.demands_of_resolution(*process_instance_key)
             }
             Command::EvaluateDecision(evaluate) => self.demands_of_decision(evaluate, caller),
             Command::UserTask(command) => {
@@ -113,6 +103,22 @@ impl CommandContext<'_> {
             Command::ClusterVariable(variable) => Ok(Some(demands_of_cluster_variable(variable))),
             Command::Identity(command) => Ok(demands_of_identity(command)),
         }
+    }
+
+    fn demands_of_agent(&mut self, agent_instance_key: Key) -> Result<Option<RequiredPermissions>, Failure> {
+        let Some(agent) = self.tables.agent_instances.get(&agent_instance_key)? else { return Ok(None) };
+        Ok(self.of_instance(agent.process_instance_key, P::UpdateProcessInstance)?)
+    }
+
+    /// All incidents of an instance, which are resolved by a batch operation.
+    fn demands_of_resolution(
+        &mut self,
+        process_instance_key: Key,
+    ) -> Result<Option<RequiredPermissions>, Failure> {
+        let instance = self.tables.instances.get(&process_instance_key)?;
+        let tenant_id = instance.map(|instance| instance.tenant_id.clone());
+        let batch = demands_of_batch(BatchOperationType::ResolveIncident);
+        Ok(Some(RequiredPermissions { tenant_id, is_new: false, ..batch }))
     }
 
     /// The creation of a batch operation; a migration needs the target, too.

@@ -1,6 +1,11 @@
-//! The commands on cluster variables of a script.
+//! Cluster variables in scripts: commands, and lines of transcripts.
 
-use protocol::{ClusterVariable, ClusterVariableAction, ClusterVariableKind, Command, Document, Json, Name};
+use std::fmt::Write as _;
+
+use protocol::{
+    ClusterVariable, ClusterVariableAction, ClusterVariableKind, ClusterVariableRecord, Command, Document,
+    Json, Name,
+};
 
 use super::check::Line;
 
@@ -28,4 +33,14 @@ fn metadata(text: &str) -> Document {
         Err(_) => Json::string(text),
     };
     entries.map(|(name, value)| (Name::from(name), json(value))).collect()
+}
+
+/// A line of a transcript.
+pub(super) fn line(variable: &ClusterVariableRecord, intent: &str) -> String {
+    let owner = if variable.tenant_id.is_empty() { "all" } else { variable.tenant_id.as_str() };
+    let mut text = format!("{} of {owner} = {} {intent}", variable.name, variable.value.as_str());
+    if !variable.metadata.is_empty() || &*variable.kind != "JSON" {
+        let _ = write!(text, ", {} with {}", variable.kind, variable.metadata.to_json());
+    }
+    text
 }

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use engine::{Effects, Outcome};
 use protocol::{
-    ActivatedJob, ClusterVariableRecord, CompensationSubscriptionRecord, DEFAULT_TENANT,
-    DecisionEvaluationRecord, DeploymentCreated, Intent, JobKind, Key, Name, ProcessInstanceRecord, Record,
-    RecordValue, Response, TimerRecord, UserTaskRecord,
+    ActivatedJob, CompensationSubscriptionRecord, DEFAULT_TENANT, DecisionEvaluationRecord,
+    DeploymentCreated, Intent, JobKind, Key, Name, ProcessInstanceRecord, Record, RecordValue, Response,
+    TimerRecord, UserTaskRecord,
 };
 
 use super::harness::START_MS;
-use super::identity;
+use super::{cluster_variable, identity};
 
 /// Kinds of line, for the `show` command of a script.
 pub const KINDS: &[&str] = &[
@@ -277,7 +277,9 @@ impl Transcript {
                 let intent = record.intent.as_str().to_lowercase().replace("entity_", "");
                 ("identity", format!("{} {intent}", identity::describe(&record.value)))
             }
-            RecordValue::ClusterVariable(variable) => ("variables", cluster_variable(variable, &intent)),
+            RecordValue::ClusterVariable(variable) => {
+                ("variables", cluster_variable::line(variable, &intent))
+            }
             RecordValue::Incident(incident) => {
                 let name = self.element_name(incident.element_instance_key, incident.process_instance_key);
                 let mut text = format!("incident {name} {} {intent}", incident.error_type);
@@ -590,15 +592,6 @@ fn timer_line(timer: &TimerRecord, intent: &str) -> String {
         if timer.repetitions != 1 {
             let _ = write!(text, " repetitions {}", timer.repetitions);
         }
-    }
-    text
-}
-
-fn cluster_variable(variable: &ClusterVariableRecord, intent: &str) -> String {
-    let owner = if variable.tenant_id.is_empty() { "all" } else { variable.tenant_id.as_str() };
-    let mut text = format!("{} of {owner} = {} {intent}", variable.name, variable.value.as_str());
-    if !variable.metadata.is_empty() || &*variable.kind != "JSON" {
-        let _ = write!(text, ", {} with {}", variable.kind, variable.metadata.to_json());
     }
     text
 }
