@@ -36,6 +36,7 @@ fn listeners_before_all_run_once_and_make_the_list() {
               job t* completed
               t*.list = [1,2] updated
               t*.more = true created
+              t*.all = [null,null] created
               t* activated
               t activating
               t.item = 1 created
@@ -55,12 +56,15 @@ fn listeners_before_all_run_once_and_make_the_list() {
               t activated
             > complete t@5
               job t completed
-              t completing, completed
+              t completing
+              t*.all = [1,null] updated
+              t completed
             > complete t@6
               job t completed
-              t completing, completed
+              t completing
+              t*.all = [1,2] updated
+              t completed
               t* completing
-              t*.all = [1,2] created
               p.all = [1,2] created
               t* completed
               e activating, activated, completing, completed
