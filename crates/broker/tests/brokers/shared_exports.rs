@@ -152,7 +152,9 @@ async fn the_leader_feeds_the_target_of_all_brokers_without_a_gap() {
     let other = BROKERS.into_iter().find(|broker| ![leader, follower].contains(broker)).unwrap();
     created(&cluster.node(leader)).await;
 
-    // One who looks at a follower finds what the leader has handed on.
+    // One who looks at a follower finds what the leader has handed on, once the follower has heard of it.
+    let knows = |cluster: &Cluster| !cluster.node(follower).hasten_exports("shared").positions.is_empty();
+    cluster.until("the follower knows what is to be handed on", knows).await;
     let wanted = cluster.node(follower).hasten_exports("shared").positions;
     let wanted = wanted.iter().map(|(_, position)| position).max().unwrap();
     assert!(wanted > 0);
