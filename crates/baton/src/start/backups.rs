@@ -167,7 +167,8 @@ async fn catch_up(broker: &Node, source: &SqliteOptions) {
     let reader = SqliteReader::new(source.clone());
     let deadline = Instant::now() + CATCH_UP_MAX;
     for (partition, wanted) in recorded.positions.iter() {
-        while reader.position(partition).await.is_ok_and(|position| position < wanted)
+        // A store that is being opened cannot be read yet.
+        while !reader.position(partition).await.is_ok_and(|position| position >= wanted)
             && Instant::now() < deadline
         {
             broker.hasten_exports(EXPORTER_ID);
