@@ -310,8 +310,7 @@ impl Run {
             }
         };
         let (variables, time_to_live_ms) = (self.document(), [0, 1_000][self.random.below(2)]);
-        let business_id = (self.random.below(3) == 0)
-            .then(|| BusinessIdClaim { business_id: Name::from("b"), is_unique: false });
+        let business_id = (self.random.below(3) == 0).then(|| BusinessIdClaim::of(Name::from("b")));
         self.apply(Command::PublishMessage(PublishMessage {
             name,
             correlation_key,

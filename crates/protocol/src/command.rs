@@ -428,6 +428,13 @@ pub struct BusinessIdClaim {
     pub is_unique: bool,
 }
 
+impl BusinessIdClaim {
+    /// A claim as a client makes it; the leader says whether it must be unique.
+    pub fn of(business_id: Name) -> Self {
+        Self { business_id, is_unique: false }
+    }
+}
+
 /// See [`Command::ActivateAdHoc`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ActivateAdHoc {

@@ -20,7 +20,7 @@ const NAME_LENGTH_MAX: usize = 32 * 1024;
 /// How long a business ID may be, in characters; from the schema `BusinessId` of the REST API.
 const BUSINESS_ID_LENGTH_MAX: usize = 256;
 
-/// A business ID; empty means none. The broker says whether it must be unique.
+/// A business ID; empty means none.
 pub(super) fn business_id(field: &str, text: Option<String>) -> Result<Option<BusinessIdClaim>, Status> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
     let length = text.chars().count();
@@ -28,7 +28,7 @@ pub(super) fn business_id(field: &str, text: Option<String>) -> Result<Option<Bu
         let wanted = format!("at most {BUSINESS_ID_LENGTH_MAX} characters long");
         return Err(wrong_field(field, &wanted, format!("{length} characters long")));
     }
-    Ok(Some(BusinessIdClaim { business_id: Name::from(text), is_unique: false }))
+    Ok(Some(BusinessIdClaim::of(Name::from(text))))
 }
 
 /// A key that some entity could have.

@@ -234,9 +234,7 @@ impl<'a> Call<'a> {
 
     /// The business ID of the body, for an instance that has none or for a message.
     pub(super) fn business_id_claim(&self) -> Option<BusinessIdClaim> {
-        let business_id = self.fields.name("businessId")?;
-        // The broker says whether it must be unique.
-        Some(BusinessIdClaim { business_id, is_unique: false })
+        self.fields.name("businessId").map(BusinessIdClaim::of)
     }
 
     /// The lease of the body, by the name of clients of 8.10 or by that of its published contract.
