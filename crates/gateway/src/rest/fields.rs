@@ -129,10 +129,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of objects, empty if absent. Free objects inside it are read when they are.
+    /// A property as a type. Free objects inside it are read when they are.
+    pub(crate) fn parsed<T: serde::Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, Failure> {
+        let parsed = self.raw(name).map(serde_json::from_str).transpose();
+        parsed.map_err(|error| Failure::invalid(format!("{name}: {error}")))
+    }
+
+    /// A list of objects, empty if absent.
     pub(crate) fn list<T: serde::Deserialize<'a>>(&self, name: &str) -> Result<Vec<T>, Failure> {
-        let Some(raw) = self.raw(name) else { return Ok(Vec::new()) };
-        serde_json::from_str(raw).map_err(|error| Failure::invalid(format!("{name}: {error}")))
+        Ok(self.parsed(name)?.unwrap_or_default())
     }
 
     /// A free object as variables. Large ones share the memory of `body`, the buffer that was validated.

@@ -48,9 +48,8 @@ struct RawDefinition {
 /// `POST /v2/agent-instances`
 pub(super) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
     let history = history(call)?;
-    let limits = call.fields.raw("limits").map(|raw| read("limits", raw)).transpose()?;
-    let definition: Option<RawDefinition> =
-        call.fields.raw("definition").map(|raw| read("definition", raw)).transpose()?;
+    let limits = call.fields.parsed("limits")?;
+    let definition: Option<RawDefinition> = call.fields.parsed("definition")?;
     let configuration = match (definition, history.is_empty()) {
         (None, true) => {
             return Err(Failure::invalid(
@@ -83,11 +82,8 @@ fn configuration(
     limits: Option<AgentLimits>,
 ) -> Result<AgentConfiguration, Failure> {
     let RawDefinition { model, provider, system_prompt } = definition;
-    for (name, text) in [("model", &model), ("provider", &provider)] {
-        if text.trim().is_empty() {
-            return Err(Failure::invalid(format!("definition.{name}: must not be blank")));
-        }
-    }
+    check_not_blank("definition", "model", &model)?;
+    check_not_blank("definition", "provider", &provider)?;
     let prompt = serde_json::json!([{"contentType": "TEXT", "text": system_prompt.as_str()}]);
     Ok(AgentConfiguration {
         model: Some(model),
@@ -101,8 +97,7 @@ fn configuration(
 /// `PATCH /v2/agent-instances/{agentInstanceKey}`
 pub(super) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
     let history = history(call)?;
-    let metrics: Option<AgentMetrics> =
-        call.fields.raw("metrics").map(|raw| read("metrics", raw)).transpose()?;
+    let metrics: Option<AgentMetrics> = call.fields.parsed("metrics")?;
     let command = UpdateAgentInstance {
         agent_instance_key: call.key()?,
         element_instance_key: element_instance_key(call)?,
@@ -120,7 +115,7 @@ pub(super) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
 
 /// `POST /v2/agent-instances/{agentInstanceKey}/history`
 pub(super) async fn create_item(call: &Call<'_>) -> Result<Reply, Failure> {
-    let metrics = call.fields.raw("metrics").map(|raw| read("metrics", raw)).transpose()?;
+    let metrics = call.fields.parsed("metrics")?;
     let tool_calls = call.fields.raw("toolCalls");
     let item = AgentHistoryItem {
         id: None,
@@ -172,7 +167,7 @@ fn write_created(item: &CreatedHistoryItem, out: &mut Vec<u8>) {
 
 fn element_instance_key(call: &Call<'_>) -> Result<Key, Failure> {
     let key = call.fields.key("elementInstanceKey")?;
-    key.ok_or_else(|| Failure::invalid("elementInstanceKey: is required, but missing"))
+    Ok(key.expect("validated as required"))
 }
 
 /// The activation of a job that the body names; a history needs one.
@@ -191,9 +186,7 @@ fn history(call: &Call<'_>) -> Result<Vec<AgentHistoryItem>, Failure> {
 
 fn read_item(place: &str, item: RawItem<'_>) -> Result<AgentHistoryItem, Failure> {
     let role = role(&item.role);
-    if item.history_item_id.trim().is_empty() {
-        return Err(Failure::invalid(format!("{place}.historyItemId: must not be blank")));
-    }
+    check_not_blank(place, "historyItemId", &item.history_item_id)?;
     let given = [
         ("model", item.model.is_some()),
         ("provider", item.provider.is_some()),
@@ -208,11 +201,8 @@ fn read_item(place: &str, item: RawItem<'_>) -> Result<AgentHistoryItem, Failure
     if item.system_prompt.is_some_and(|prompt| count(prompt.get()) == 0) {
         return Err(Failure::invalid(format!("{place}.systemPrompt: must not be empty")));
     }
-    let blank = [("model", &item.model), ("provider", &item.provider)];
-    if let Some((name, _)) =
-        blank.iter().find(|(_, text)| text.as_ref().is_some_and(|text| text.trim().is_empty()))
-    {
-        return Err(Failure::invalid(format!("{place}.{name}: must not be blank")));
+    for (name, text) in [("model", &item.model), ("provider", &item.provider)] {
+        text.as_ref().map_or(Ok(()), |text| check_not_blank(place, name, text))?;
     }
     Ok(AgentHistoryItem {
         id: Some(item.history_item_id),
@@ -252,6 +242,9 @@ fn json(raw: &str) -> Json {
     Json::from_valid(raw.as_bytes().to_vec())
 }
 
-fn read<'a, T: Deserialize<'a>>(name: &str, raw: &'a str) -> Result<T, Failure> {
-    serde_json::from_str(raw).map_err(|error| Failure::invalid(format!("{name}: {error}")))
+fn check_not_blank(place: &str, name: &str, text: &str) -> Result<(), Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::invalid(format!("{place}.{name}: must not be blank")));
+    }
+    Ok(())
 }
