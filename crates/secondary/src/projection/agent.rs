@@ -54,10 +54,9 @@ fn instance(record: &Record, value: &AgentInstanceRecord, batch: &mut Batch) {
         _ => return,
     };
     let keys: Vec<String> = value.element_instance_keys.iter().map(ToString::to_string).collect();
-    let shown = text(to_string(&value.definition));
     row.set(agent::DEFINITION_KEY, value.agent_definition_key)
         .set(agent::STATUS, word(value.status.as_str()))
-        .set(agent::DEFINITION, shown)
+        .set(agent::DEFINITION, text(to_string(&value.definition)))
         .set(agent::METRICS, text(to_string(&value.metrics)))
         .set(agent::LIMITS, text(to_string(&value.limits)))
         .set(agent::TOOLS, Name::from(value.tools.as_str()))
@@ -108,7 +107,7 @@ fn item(record: &Record, value: &AgentHistoryRecord, batch: &mut Batch) {
     }
 }
 
-/// Something as a JSON text.
-fn text(written: serde_json::Result<String>) -> Name {
+/// A JSON text.
+pub(super) fn text(written: serde_json::Result<String>) -> Name {
     Name::from(written.expect("numbers and texts are JSON"))
 }

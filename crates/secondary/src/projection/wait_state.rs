@@ -7,11 +7,57 @@ use protocol::{
 };
 use search::Value;
 use search::model::wait_state as wait;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
+use super::agent::text;
 use super::user_task::date;
 use crate::change::{Batch, RowId};
 use crate::words::{local, word};
+
+/// Details of something that is waited for, as the API shows them.
+#[derive(Serialize)]
+#[serde(tag = "waitStateType", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+enum Details<'a> {
+    Job {
+        job_key: String,
+        job_type: &'a str,
+        job_kind: &'a str,
+        retries: i32,
+        listener_event_type: Option<&'a str>,
+    },
+    UserTask {
+        task_key: String,
+        due_date: Option<String>,
+    },
+    Timer {
+        due_date: i64,
+        repetitions: i64,
+    },
+    Message {
+        message_name: &'a str,
+        correlation_key: Option<&'a str>,
+    },
+    Signal {
+        signal_name: &'a str,
+    },
+    Condition {
+        expression: &'a str,
+        events: Vec<&'a str>,
+    },
+}
+
+impl Details<'_> {
+    const fn wait_type(&self) -> &'static str {
+        match self {
+            Self::Job { .. } => "JOB",
+            Self::UserTask { .. } => "USER_TASK",
+            Self::Timer { .. } => "TIMER",
+            Self::Message { .. } => "MESSAGE",
+            Self::Signal { .. } => "SIGNAL",
+            Self::Condition { .. } => "CONDITION",
+        }
+    }
+}
 
 /// The element instance that waits.
 struct Place<'a> {
@@ -31,13 +77,12 @@ impl Place<'_> {
     }
 
     /// Begins the row of something that is waited for, or shows what it is now.
-    fn wait(&self, key: Key, wait_type: &'static str, mut details: Json, batch: &mut Batch) {
+    fn wait(&self, key: Key, details: &Details<'_>, batch: &mut Batch) {
         let (Some(element), Some(element_type), Some(process_id)) =
             (self.element, self.element_type, self.process_id)
         else {
             return;
         };
-        details["waitStateType"] = wait_type.into();
         batch
             .insert(&wait::ENTITY, id(element, key))
             .set(wait::ROOT_INSTANCE_KEY, self.root)
@@ -47,8 +92,8 @@ impl Place<'_> {
             .set(wait::ELEMENT_TYPE, word(element_type.as_str()))
             .set(wait::TENANT, local(self.tenant_id))
             .set(wait::PROCESS_ID, local(process_id))
-            .set(wait::DETAILS, Name::from(details.to_string()))
-            .set(wait::TYPE, word(wait_type));
+            .set(wait::DETAILS, text(serde_json::to_string(details)))
+            .set(wait::TYPE, word(details.wait_type()));
     }
 
     fn end(&self, key: Key, batch: &mut Batch) {
@@ -63,7 +108,7 @@ fn id(element: Key, key: Key) -> RowId {
 }
 
 pub(super) fn apply(record: &Record, batch: &mut Batch) {
-    let (place, wait_type, details) = match &record.value {
+    let (place, details) = match &record.value {
         RecordValue::Job(value) => return job(record, value, batch),
         RecordValue::UserTask(value) => return user_task(record, value, batch),
         RecordValue::Timer(value) => timer(value),
@@ -76,7 +121,7 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
         return;
     }
     match record.intent {
-        Intent::Created | Intent::Migrated => place.wait(record.key, wait_type, details, batch),
+        Intent::Created | Intent::Migrated => place.wait(record.key, &details, batch),
         Intent::Triggered | Intent::Canceled | Intent::Correlated | Intent::Deleted => {
             place.end(record.key, batch);
         }
@@ -101,12 +146,14 @@ fn job(record: &Record, value: &JobRecord, batch: &mut Batch) {
         _ => return,
     }
     let listener = value.job_listener_event_type.as_str();
-    let details = json!({
-        "jobKey": record.key.to_string(), "jobType": value.job_type.as_str(),
-        "jobKind": value.job_kind.as_str(), "retries": value.retries,
-        "listenerEventType": (listener != "UNSPECIFIED").then_some(listener),
-    });
-    place.wait(record.key, "JOB", details, batch);
+    let details = Details::Job {
+        job_key: record.key.to_string(),
+        job_type: value.job_type.as_str(),
+        job_kind: value.job_kind.as_str(),
+        retries: value.retries,
+        listener_event_type: (listener != "UNSPECIFIED").then_some(listener),
+    };
+    place.wait(record.key, &details, batch);
 }
 
 fn user_task(record: &Record, value: &UserTaskRecord, batch: &mut Batch) {
@@ -123,8 +170,9 @@ fn user_task(record: &Record, value: &UserTaskRecord, batch: &mut Batch) {
         Intent::Completed | Intent::Canceled => place.end(record.key, batch),
         // Others show what may be denied yet.
         Intent::Created | Intent::Assigned | Intent::Updated | Intent::Migrated => {
-            let details = json!({"taskKey": record.key.to_string(), "dueDate": moment(&value.due_date)});
-            place.wait(record.key, "USER_TASK", details, batch);
+            let details =
+                Details::UserTask { task_key: record.key.to_string(), due_date: moment(&value.due_date) };
+            place.wait(record.key, &details, batch);
         }
         _ => {}
     }
@@ -137,7 +185,7 @@ fn moment(text: &Name) -> Option<String> {
     Some(format!("{time:.3}"))
 }
 
-fn timer(value: &TimerRecord) -> (Place<'_>, &'static str, Json) {
+fn timer(value: &TimerRecord) -> (Place<'_>, Details<'_>) {
     let place = Place {
         element: value.element_instance_key,
         element_id: &value.target_element_id,
@@ -147,10 +195,10 @@ fn timer(value: &TimerRecord) -> (Place<'_>, &'static str, Json) {
         process_id: value.bpmn_process_id.as_ref(),
         tenant_id: &value.tenant_id,
     };
-    (place, "TIMER", json!({"dueDate": value.due_date_ms, "repetitions": value.repetitions}))
+    (place, Details::Timer { due_date: value.due_date_ms, repetitions: value.repetitions })
 }
 
-fn message(value: &MessageSubscriptionRecord) -> (Place<'_>, &'static str, Json) {
+fn message(value: &MessageSubscriptionRecord) -> (Place<'_>, Details<'_>) {
     let place = Place {
         element: Some(value.element_instance_key),
         element_id: value.element_id.as_ref().unwrap_or(&value.bpmn_process_id),
@@ -161,11 +209,10 @@ fn message(value: &MessageSubscriptionRecord) -> (Place<'_>, &'static str, Json)
         tenant_id: &value.tenant_id,
     };
     let correlation_key = Some(value.correlation_key.as_str()).filter(|key| !key.is_empty());
-    let details = json!({"messageName": value.message_name.as_str(), "correlationKey": correlation_key});
-    (place, "MESSAGE", details)
+    (place, Details::Message { message_name: value.message_name.as_str(), correlation_key })
 }
 
-fn signal(value: &SignalSubscriptionRecord) -> (Place<'_>, &'static str, Json) {
+fn signal(value: &SignalSubscriptionRecord) -> (Place<'_>, Details<'_>) {
     let place = Place {
         element: value.catch_event_instance_key,
         element_id: &value.catch_event_id,
@@ -175,10 +222,10 @@ fn signal(value: &SignalSubscriptionRecord) -> (Place<'_>, &'static str, Json) {
         process_id: Some(&value.bpmn_process_id),
         tenant_id: &value.tenant_id,
     };
-    (place, "SIGNAL", json!({"signalName": value.signal_name.as_str()}))
+    (place, Details::Signal { signal_name: value.signal_name.as_str() })
 }
 
-fn condition(value: &ConditionalSubscriptionRecord) -> (Place<'_>, &'static str, Json) {
+fn condition(value: &ConditionalSubscriptionRecord) -> (Place<'_>, Details<'_>) {
     let place = Place {
         element: value.element_instance_key,
         element_id: &value.catch_event_id,
@@ -193,5 +240,5 @@ fn condition(value: &ConditionalSubscriptionRecord) -> (Place<'_>, &'static str,
         [] => vec!["create", "update"],
         events => events.iter().map(Name::as_str).collect(),
     };
-    (place, "CONDITION", json!({"expression": value.condition.as_str(), "events": events}))
+    (place, Details::Condition { expression: value.condition.as_str(), events })
 }
