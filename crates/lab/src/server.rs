@@ -229,7 +229,7 @@ fn spawn(plan: &ServerPlan, data: &Path) -> Result<Child, LabError> {
 }
 
 /// Metrics in the text format.
-pub(crate) struct Metrics(String);
+pub(crate) struct Metrics(pub(crate) String);
 
 impl Metrics {
     /// Sum of a metric over all its series.
@@ -244,9 +244,14 @@ impl Metrics {
         lines.filter_map(|rest| rest.rsplit(' ').next()?.parse::<f64>().ok()).sum()
     }
 
+    /// Jobs that something has happened to, such as `created`.
+    pub(crate) fn job_events(&self, action: &str) -> f64 {
+        self.labelled("zeebe_job_events_total", &format!("action=\"{action}\""))
+    }
+
     /// Jobs by their events so far.
     pub(crate) fn jobs(&self) -> JobCounts {
-        let action = |name: &str| self.labelled("zeebe_job_events_total", &format!("action=\"{name}\""));
+        let action = |name: &str| self.job_events(name);
         JobCounts {
             created: action("created"),
             activated: action("activated"),

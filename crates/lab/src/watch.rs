@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bench::{Probe, metric};
+use bench::{Probe, Spent};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::http::ask;
 use crate::result::{Curve, PlotKind};
+use crate::server::Metrics;
 
 /// Time between two looks.
 const PACE: Duration = Duration::from_secs(1);
@@ -75,7 +76,9 @@ impl Watch {
             let mut last: Option<(Instant, f64)> = None;
             loop {
                 ticks.tick().await;
-                let (Some(cpu), Some(memory)) = (cpu_seconds(process), resident_bytes(process)) else {
+                let Spent { cpu_seconds: Some(cpu), resident_bytes: Some(memory), .. } =
+                    Probe::of_process(process)
+                else {
                     return;
                 };
                 let (at, now) = (began.elapsed().as_secs_f64(), Instant::now());
@@ -103,22 +106,18 @@ struct Looked {
 
 impl Looked {
     async fn at(site: &Site) -> Option<Self> {
-        let text = ask(&site.management, "GET", "/actuator/prometheus", None).await.ok()?.body;
-        let sum = |name| metric(&text, name).unwrap_or(0.0);
-        let jobs = |action: &str| {
-            let label = format!("action=\"{action}\"");
-            let lines = text.lines().filter(|line| line.starts_with("zeebe_job_events_total{"));
-            let values = lines.filter(|line| line.contains(&label));
-            values.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum::<f64>()
-        };
+        let metrics = Metrics(ask(&site.management, "GET", "/actuator/prometheus", None).await.ok()?.body);
+        let spent = Probe::of_process(site.process);
+        let completed = metrics.job_events("completed");
         Some(Self {
-            cpu_seconds: cpu_seconds(site.process)?,
-            resident_bytes: resident_bytes(site.process)?,
-            exporter_backlog: sum("baton_exporter_backlog_records"),
-            jobs_waiting: (jobs("created") - jobs("completed") - jobs("canceled")).max(0.0),
-            refused: sum("baton_refused_commands_total"),
-            rejected: sum("baton_rejected_commands_total"),
-            completed: jobs("completed"),
+            cpu_seconds: spent.cpu_seconds?,
+            resident_bytes: spent.resident_bytes?,
+            exporter_backlog: metrics.sum("baton_exporter_backlog_records"),
+            jobs_waiting: (metrics.job_events("created") - completed - metrics.job_events("canceled"))
+                .max(0.0),
+            refused: metrics.sum("baton_refused_commands_total"),
+            rejected: metrics.sum("baton_rejected_commands_total"),
+            completed,
         })
     }
 

@@ -19,7 +19,7 @@ const BUSY_MAX: Duration = Duration::from_secs(60);
 const LARGE: &str = "2g";
 const PAGE_BYTES: u64 = 4096;
 
-/// Somebody else who writes to the file.
+/// Another writer of the file.
 pub(crate) struct StorageHold {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

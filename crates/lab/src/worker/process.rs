@@ -100,14 +100,14 @@ pub fn run(arguments: &[String]) -> ! {
         let grpc = |connections| {
             let address = format!("http://{}", knobs.grpc);
             GrpcClient::new(GrpcOptions { address, connections, window: in_flight, ..GrpcOptions::default() })
-                .expect("the address was parsed by whoever started this worker")
+                .expect("the parent of this worker has parsed the address")
         };
         let client = if knobs.prefers_rest {
             let address = format!("http://{}", knobs.rest);
             // Connections of the Java client at the most.
             let connections = in_flight.min(100);
             let client = RestClient::new(RestOptions { address, connections, ..RestOptions::default() });
-            Client::Rest(client.expect("the address was parsed by whoever started this worker"))
+            Client::Rest(client.expect("the parent of this worker has parsed the address"))
         } else {
             Client::Grpc(grpc(1))
         };
