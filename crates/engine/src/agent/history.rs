@@ -12,7 +12,7 @@ use crate::core::step::Step;
 use crate::entity::{AgentInstance, LeasedHistoryItem, PendingHistoryItem};
 
 impl CommandContext<'_> {
-    /// Takes items that are not known yet. Those of configuration hold at once if the agent is new.
+    /// Takes items that are not known yet. Items of configuration hold at once if the agent is new.
     pub(super) fn take_history(
         &mut self,
         agent_key: Key,
@@ -60,6 +60,7 @@ impl CommandContext<'_> {
                 let at = (agent_key, id.0.clone());
                 let mut known =
                     self.tables.known_history.get(&at)?.map(|known| (*known).clone()).unwrap_or_default();
+                debug_assert!(known.committed.is_none(), "an item that holds is not taken again");
                 if holds {
                     known.committed = Some(key);
                 } else {
@@ -80,7 +81,7 @@ impl CommandContext<'_> {
         Ok(known.committed.or(pending))
     }
 
-    /// Has items of a job that has ended hold or not, a slice at a time. Those of other activations than the last do
+    /// Has items of a job that has ended hold or not, a slice at a time. Items of other activations than the last do
     /// not; without leases, nothing tells these apart.
     pub(super) fn settle_items(
         &mut self,

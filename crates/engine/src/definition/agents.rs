@@ -13,7 +13,7 @@ impl CommandContext<'_> {
         if self.version < AGENT_VERSION || !model.elements.iter().any(|element| element.agent.is_some()) {
             return Ok(());
         }
-        let Some(definition) = self.tables.definitions.get(&key)? else { return Ok(()) };
+        let definition = self.tables.definitions.get(&key)?.expect("the definition has just been added");
         for (index, _) in model.elements.iter().enumerate().filter(|(_, element)| element.agent.is_some()) {
             let index = index as u32;
             let agent_key = self.next_key();

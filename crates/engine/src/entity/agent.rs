@@ -101,7 +101,7 @@ pub struct KnownHistoryItem {
     /// The one whose job has completed.
     #[n(0)]
     pub committed: Option<Key>,
-    /// Those whose jobs have not ended.
+    /// Items whose jobs have not ended.
     #[n(1)]
     pub pending: Vec<LeasedHistoryItem>,
 }

@@ -250,6 +250,22 @@ impl Tables {
         Ok((children, last))
     }
 
+    /// Some agents of a process instance after one of them.
+    pub(crate) fn agents_of(
+        &self,
+        process_instance_key: Key,
+        after: Key,
+        limit: usize,
+    ) -> Result<Vec<(Key, Arc<AgentInstance>)>, StateError> {
+        let of_instance = (process_instance_key, after + 1)..(process_instance_key + 1, 0);
+        let keys = self.agents_by_instance.keys(of_instance, limit)?;
+        let agent = |(_, key)| {
+            let agent = self.agent_instances.get(&key)?;
+            Ok((key, agent.expect("an agent is known by its key and by its process instance")))
+        };
+        keys.into_iter().map(agent).collect()
+    }
+
     /// Whether the commands of a process instance wait until it is resumed.
     pub(crate) fn is_suspended(&self, process_instance_key: Key) -> Result<bool, StateError> {
         self.suspended.contains(&process_instance_key)

@@ -300,6 +300,7 @@ impl Tables {
             })?;
             place = entries.min(gathered * CHUNK);
         }
+        debug_assert!(place <= entries, "{place} of {entries} entries are put together");
         let base = Value::from_json_lazy(variable.value.as_bytes().clone());
         let mut items = base.as_list().and_then(List::json_items);
         let mut other = || items.as_mut().and_then(Iterator::next).unwrap_or(b"null");

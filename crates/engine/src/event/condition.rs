@@ -225,18 +225,16 @@ impl CommandContext<'_> {
     ) -> Result<(), StateError> {
         self.try_emit(key, intent, |work| {
             let process = work.definitions.find_process(work.tables, row.definition_key)?;
-            let host = Some(row.element_instance_key);
-            let instance = Some(row.process_instance_key);
             let record = record(
                 process.as_deref(),
                 row.definition_key,
                 &row.process_id,
                 &row.tenant_id,
                 row.element,
-                host,
-                instance,
+                Some(row.element_instance_key),
+                Some(row.process_instance_key),
             );
-            let (root_process_instance_key, _) = work.place_of(instance, row.definition_key, row.element)?;
+            let root_process_instance_key = work.root_of(row.process_instance_key)?;
             Ok(ConditionalSubscriptionRecord { root_process_instance_key, ..record })
         })
     }

@@ -9,17 +9,24 @@ use crate::entity::PendingEvent;
 use crate::event::thrown::{Search, catch_events};
 
 impl CommandContext<'_> {
-    /// Throws an error from an element instance. False if nobody catches it.
-    ///
-    /// Looked for from the thrower upward, over calls too. An exact code beats a catch-all, however near that is.
-    pub fn throw_error(&mut self, thrower: Key, code: &Name, variables: &Document) -> Result<bool, Failure> {
-        match self.find_error_catch(thrower, code)? {
-            Some((at, event)) => self.catch(&at, event, variables),
-            None => Ok(false),
+    /// Throws an error to the event that [`Self::find_error_catch`] found. False if there is none.
+    pub fn throw_error(
+        &mut self,
+        caught: Option<(ActiveElement, ElementIndex)>,
+        variables: &Document,
+    ) -> Result<bool, Failure> {
+        let Some((at, event)) = caught else { return Ok(false) };
+        let pending = PendingEvent { element: event, variables: variables.clone() };
+        if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
+            self.interrupt_by_event_sub_process(&at, pending)?;
+        } else {
+            self.interrupt(&at, pending)?;
         }
+        Ok(true)
     }
 
-    /// The catch event of an error.
+    /// The catch event of an error: from the thrower upward, over calls too. An exact code beats a catch-all, however
+    /// near that is.
     pub fn find_error_catch(
         &mut self,
         thrower: Key,
@@ -43,20 +50,5 @@ impl CommandContext<'_> {
             Search::Top => catch_all,
             Search::TooLate => None,
         })
-    }
-
-    fn catch(
-        &mut self,
-        at: &ActiveElement,
-        event: ElementIndex,
-        variables: &Document,
-    ) -> Result<bool, Failure> {
-        let pending = PendingEvent { element: event, variables: variables.clone() };
-        if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
-            self.interrupt_by_event_sub_process(at, pending)?;
-        } else {
-            self.interrupt(at, pending)?;
-        }
-        Ok(true)
     }
 }

@@ -21,7 +21,12 @@ impl CommandContext<'_> {
         instance.business_id = Some(business_id.clone());
         if *is_unique {
             let (tenant_id, process_id) = (instance.tenant_id.0.clone(), instance.process_id.0.clone());
-            self.tables.business_ids.insert((tenant_id, process_id, business_id.0.clone()), key);
+            let claim = (tenant_id, process_id, business_id.0.clone());
+            debug_assert!(
+                !matches!(self.tables.business_ids.contains(&claim), Ok(true)),
+                "a message waits until {claim:?} is free"
+            );
+            self.tables.business_ids.insert(claim, key);
         }
     }
 

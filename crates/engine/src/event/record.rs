@@ -32,36 +32,38 @@ impl CommandContext<'_> {
         Ok(process.map(|process| Name::from(&process.element(element).id)).unwrap_or_default())
     }
 
-    /// The root of a process instance, and the type of the catch event that it waits at: that of the gateway if an
-    /// event-based gateway waits in its place.
-    pub(super) fn place_of(
+    /// The root of a process instance.
+    pub(super) fn root_of(&self, process_instance_key: Key) -> Result<Option<Key>, StateError> {
+        Ok(self.tables.instances.get(&process_instance_key)?.map(|instance| instance.root_key))
+    }
+
+    /// The ID of a catch event, empty if its definition is gone, and the type of the element that waits for it.
+    pub(super) fn awaited_element(
         &mut self,
-        process_instance_key: Option<Key>,
         definition_key: Key,
-        element: ElementIndex,
-    ) -> Result<(Option<Key>, Option<Word>), StateError> {
-        let root = match process_instance_key {
-            Some(key) => self.tables.instances.get(&key)?.map(|instance| instance.root_key),
-            None => None,
+        event: ElementIndex,
+    ) -> Result<(Name, Option<Word>), StateError> {
+        let Some(process) = self.definitions.find_process(self.tables, definition_key)? else {
+            return Ok((Name::default(), None));
         };
-        let process = self.definitions.find_process(self.tables, definition_key)?;
-        Ok((root, process.map(|process| awaited_type(&process, element))))
+        Ok((Name::from(&process.element(event).id), Some(awaited_type(&process, event))))
     }
 
     pub(super) fn record_timer(&mut self, key: Key, intent: Intent, timer: &Timer) -> Result<(), StateError> {
         self.try_emit(key, intent, |work| {
-            let (root_process_instance_key, element_type) =
-                work.place_of(timer.process_instance_key, timer.definition_key, timer.element)?;
+            let (target_element_id, element_type) =
+                work.awaited_element(timer.definition_key, timer.element)?;
+            let root = timer.process_instance_key.map(|key| work.root_of(key)).transpose()?;
             let definition = work.tables.definitions.get(&timer.definition_key)?;
             Ok(TimerRecord {
                 element_type,
-                root_process_instance_key,
+                root_process_instance_key: root.flatten(),
                 bpmn_process_id: definition.map(|definition| definition.process_id.clone()),
                 element_instance_key: timer.element_instance_key,
                 process_instance_key: timer.process_instance_key,
                 process_definition_key: timer.definition_key,
                 due_date_ms: timer.due_ms,
-                target_element_id: work.element_id(timer.definition_key, timer.element)?,
+                target_element_id,
                 repetitions: timer.repetitions,
                 tenant_id: timer.tenant_id.clone(),
             })
@@ -108,15 +110,11 @@ impl CommandContext<'_> {
         };
         self.emit(key, intent, |_| record(None));
         self.try_emit(key, intent, |work| {
-            let element_id = work.element_id(subscription.definition_key, subscription.element)?;
-            let (root_process_instance_key, element_type) = work.place_of(
-                Some(subscription.process_instance_key),
-                subscription.definition_key,
-                subscription.element,
-            )?;
+            let (element_id, element_type) =
+                work.awaited_element(subscription.definition_key, subscription.element)?;
             Ok(MessageSubscriptionRecord {
                 element_type,
-                root_process_instance_key,
+                root_process_instance_key: work.root_of(subscription.process_instance_key)?,
                 ..record(Some(element_id))
             })
         })

@@ -172,16 +172,15 @@ impl CommandContext<'_> {
         row: &SignalSubscription,
     ) -> Result<(), StateError> {
         self.try_emit(key, intent, |work| {
-            let (root_process_instance_key, element_type) =
-                work.place_of(Some(row.process_instance_key), row.definition_key, row.element)?;
+            let (catch_event_id, element_type) = work.awaited_element(row.definition_key, row.element)?;
             Ok(SignalSubscriptionRecord {
                 element_type,
                 process_instance_key: Some(row.process_instance_key),
-                root_process_instance_key,
+                root_process_instance_key: work.root_of(row.process_instance_key)?,
                 process_definition_key: row.definition_key,
                 bpmn_process_id: row.process_id.clone(),
                 signal_name: row.signal_name.clone(),
-                catch_event_id: work.element_id(row.definition_key, row.element)?,
+                catch_event_id,
                 catch_event_instance_key: Some(row.element_instance_key),
                 tenant_id: row.tenant_id.clone(),
             })

@@ -33,14 +33,15 @@ impl CommandContext<'_> {
         job.error_message = self.options.cut_message(&throw.error_message);
         self.counters.count_job(JobAction::ErrorThrown);
         self.effects.ended_jobs.push((key, JobEnd::Answered));
+        let caught = self.find_error_catch(job.element_instance_key, &throw.error_code)?;
         let news = JobNews {
             variables: Some(&throw.variables),
             error_code: &throw.error_code,
-            is_uncaught: self.find_error_catch(job.element_instance_key, &throw.error_code)?.is_none(),
+            is_uncaught: caught.is_none(),
             ..JobNews::default()
         };
         self.record_job_news(key, Intent::ErrorThrown, &job, &news)?;
-        if self.throw_error(job.element_instance_key, &throw.error_code, &throw.variables)? {
+        if self.throw_error(caught, &throw.variables)? {
             self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
             self.tables.jobs.delete(&key);
             self.settle_history(key, &job, false);

@@ -2,7 +2,7 @@
 //!
 //! A list is never rewritten for a value more. Each value has a row of its own, by its place; rows that are
 //! complete are put together into chunks. The list is a variable that everybody inside may read or set: its row holds
-//! what it was last set to, and whoever reads it gets that and the values as one list. In an ad-hoc sub-process values
+//! what it was last set to, and a reader gets that and the values as one list. In an ad-hoc sub-process values
 //! are appended, from [`Variable::rest_from`] on. A multi-instance body has [`Variable::entries`] from its beginning,
 //! whose places values take; when it completes, the list becomes an ordinary value, there and in the scope around it.
 
@@ -302,6 +302,10 @@ impl CommandContext<'_> {
         value: &Json,
     ) -> Result<(), StateError> {
         let list = self.output_list(body.key, name)?;
+        debug_assert!(
+            list.as_ref().and_then(|list| list.entries).is_none_or(|entries| place < entries),
+            "place {place} of '{name}' was checked"
+        );
         let place = place + list.as_ref().and_then(|list| list.rest_from).unwrap_or_default();
         // It may be tried again after an incident.
         let old = self.tables.loop_outputs.get(&(body.key, place))?;

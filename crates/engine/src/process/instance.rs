@@ -125,7 +125,7 @@ impl CommandContext<'_> {
         self.count_down(instance.definition_key)?;
         self.release_start_lock(instance)?;
         self.release_business_id(at.key, instance)?;
-        if !self.tables.agents_by_instance.keys((at.key, 0)..(at.key + 1, 0), 1)?.is_empty() {
+        if !self.tables.agents_of(at.key, 0, 1)?.is_empty() {
             self.steps.push_back(Step::EndAgents { process_instance_key: at.key });
         }
         if !completed && let Some(wait) = &instance.await_result {

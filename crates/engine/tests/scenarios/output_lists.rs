@@ -1,4 +1,4 @@
-//! Output collections of multi-instance bodies that still run: whoever reads them sees what there is.
+//! Output collections of multi-instance bodies that still run: readers see the values that are there.
 
 use engine::Options;
 use expect_test::expect;

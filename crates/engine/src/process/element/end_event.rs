@@ -22,7 +22,8 @@ impl Behavior for EndEvent {
             return Ok(Next::Complete(Document::empty()));
         };
         let code = work.evaluate_text(code, &Scope::of(at.key))?;
-        if work.throw_error(at.key, &code, &Document::empty())? {
+        let caught = work.find_error_catch(at.key, &code)?;
+        if work.throw_error(caught, &Document::empty())? {
             return Ok(Next::Wait);
         }
         Err(Failure::incident(

@@ -1,5 +1,6 @@
 //! Body of a multi-instance activity: an instance of the activity for each item of a list.
 
+use bpmn::graph::OutputCollection;
 use protocol::{Document, HISTORY_VERSION, Json, Name};
 
 use super::{Behavior, Leave, Next};
@@ -87,24 +88,8 @@ impl Behavior for MultiInstanceBody {
         if row.is_none_or(|row| row.phase != Phase::Activated || row.interrupted) {
             return Ok(());
         }
-        let number = work.tables.element_instances.get(&child.key)?.map_or(0, |row| row.loop_counter);
-        let place = number.checked_sub(1);
-        let output = match &marker.output {
-            Some(output) => {
-                let scope = Scope::of(child.key);
-                let value = work.evaluate(&output.element, &scope, ErrorType::ExtractValueError)?;
-                let what = format!("a value of the output collection '{}'", output.variable);
-                let value = work.produce(&value, &what, ErrorType::ExtractValueError)?;
-                work.check_collected(child.scope_key, &value, &output.variable)?;
-                if let Some(place) = place {
-                    work.check_output_place(child.scope_key, &output.variable, place)?;
-                }
-                Some((Name::from(&output.variable), value))
-            }
-            None => None,
-        };
-        if let (Some((name, value)), Some(place)) = (&output, place) {
-            work.collect_output(scope, name, place, value)?;
+        if let Some(output) = &marker.output {
+            collect(work, scope, child, output)?;
         }
         if work.is_loop_done(marker, &state, child)? {
             work.tables.loops.update(&scope.key, |state| state.is_done = true)?;
@@ -151,4 +136,21 @@ impl Behavior for MultiInstanceBody {
         }
         Ok(())
     }
+}
+
+/// Puts the value of an instance that completes at its place in the output collection.
+fn collect(
+    work: &mut CommandContext,
+    body: &ActiveElement,
+    child: &ActiveElement,
+    output: &OutputCollection,
+) -> Result<(), Failure> {
+    let value = work.evaluate(&output.element, &Scope::of(child.key), ErrorType::ExtractValueError)?;
+    let what = format!("a value of the output collection '{}'", output.variable);
+    let value = work.produce(&value, &what, ErrorType::ExtractValueError)?;
+    work.check_collected(body.key, &value, &output.variable)?;
+    let row = work.tables.element_instances.get(&child.key)?;
+    let Some(place) = row.and_then(|row| row.loop_counter.checked_sub(1)) else { return Ok(()) };
+    work.check_output_place(body.key, &output.variable, place)?;
+    Ok(work.collect_output(body, &Name::from(&output.variable), place, &value)?)
 }

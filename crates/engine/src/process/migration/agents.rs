@@ -1,7 +1,7 @@
 //! Agents of an instance: they get the definitions that their elements have in the new model.
 
 use bpmn::graph::ElementIndex;
-use protocol::{Key, Name};
+use protocol::Name;
 
 use super::{Migration, refused};
 use crate::core::context::CommandContext;
@@ -13,8 +13,7 @@ impl CommandContext<'_> {
     /// Refuses a migration to elements that are no agents, or others.
     pub(super) fn check_agents(&self, migration: &Migration) -> Result<(), Failure> {
         let key = migration.process_instance_key;
-        for agent_key in self.agents_of(key)? {
-            let Some(agent) = self.tables.agent_instances.get(&agent_key)? else { continue };
+        for (agent_key, agent) in self.tables.agents_of(key, 0, usize::MAX)? {
             let before = migration.mapping.source_element(agent.element);
             let target = target_of(migration, agent.element);
             let after = target.and_then(|target| migration.mapping.target_element(target).agent);
@@ -29,19 +28,13 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    fn agents_of(&self, key: Key) -> Result<Vec<Key>, Failure> {
-        let agents = self.tables.agents_by_instance.keys((key, 0)..(key + 1, 0), usize::MAX)?;
-        Ok(agents.into_iter().map(|(_, agent_key)| agent_key).collect())
-    }
-
     /// Moves agents to the definition of their instance.
     pub(super) fn move_agents(&mut self, migration: &Migration, instance: &Instance) -> Result<(), Failure> {
         let process_instance_key = migration.process_instance_key;
-        let agents = self.agents_of(process_instance_key)?;
+        let agents = self.tables.agents_of(process_instance_key, 0, usize::MAX)?;
         let definition = self.tables.definitions.get(&instance.definition_key)?;
         let version_tag = definition.and_then(|definition| definition.version_tag.clone());
-        for agent_key in &agents {
-            let Some(agent) = self.tables.agent_instances.get(agent_key)? else { continue };
+        for (agent_key, agent) in &agents {
             let Some(element) = target_of(migration, agent.element) else { continue };
             let at = (instance.definition_key, element);
             let definition_key =
@@ -54,7 +47,7 @@ impl CommandContext<'_> {
                 process_id: instance.process_id.clone(),
                 version: instance.version,
                 version_tag: version_tag.clone(),
-                ..(*agent).clone()
+                ..(**agent).clone()
             };
             self.tables.agent_instances.put(*agent_key, moved);
         }
