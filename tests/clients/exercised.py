@@ -1,4 +1,4 @@
-"""What each client has done with a server, as the server counts it; and the tables about it in the documentation.
+"""Operations that each client has carried out, as the server counts them; and the tables about them in the documentation.
 
 A run compares what it has seen with exercised.json, where the tables come from. Each suite has lines of its own there,
 so some suites may run without the others.
@@ -73,7 +73,7 @@ def between(before: dict, after: dict) -> dict[str, list[str]]:
 
 
 def rows(clients: dict[str, tuple[str, str]], seen: dict[str, list[str]]) -> list[dict]:
-    """What a suite adds to the record: one row for each of its clients, which are known by their protocol."""
+    """Rows that a suite adds to the record: one row for each of its clients, which are known by their protocol."""
     return [
         {"client": clients[protocol][0], "version": clients[protocol][1], "protocol": protocol, "operations": operations}
         for protocol, operations in seen.items()
@@ -86,7 +86,7 @@ def recorded() -> dict[str, list[dict]]:
 
 
 def differences(suite: str, measured: list[dict]) -> list[str]:
-    """What is recorded of a suite and was not seen, and the other way round."""
+    """Differences between the record of a suite and a run."""
     known = {(row["client"], row["version"], row["protocol"]): row["operations"] for row in recorded().get(suite, [])}
     found = []
     for row in measured:

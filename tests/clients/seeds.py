@@ -59,7 +59,7 @@ class Plain:
         return answer
 
     def found(self, path: str, count: int = 1, **filter_: object) -> list[dict]:
-        """What a search finds, once it finds so many."""
+        """Items of a search, once it finds so many."""
         end = time.monotonic() + SEEN_WITHIN_S
         while True:
             items = self.must("POST", f"/v2/{path}/search", {"filter": filter_})["items"]
@@ -222,7 +222,7 @@ class Seeds:
             listener = {
                 "id": f"{name}-{self._run}",
                 "type": f"listen-{place}",
-                # Nobody would do these jobs, so they are for what happens nowhere.
+                # These jobs have no worker, so they are for events that do not happen.
                 "eventTypes": [["canceling"], ["canceling", "updating"], ["updating"]][place],
                 "priority": 50 + place,
                 "retries": place + 1,
@@ -260,7 +260,7 @@ class Seeds:
                 }
                 must("POST", f"/v2/agent-instances/{agent['agentInstanceKey']}/history", item)
             if place == 0:
-                # What was said counts with the completion of the job.
+                # Items of the history count with the completion of the job.
                 must("POST", f"/v2/jobs/{job['jobKey']}/completion", {"leaseToken": job["leaseToken"]})
                 self.keys["agentInstanceKey"] = agent["agentInstanceKey"]
                 self._plain.found(f"agent-instances/{agent['agentInstanceKey']}/history", 3)

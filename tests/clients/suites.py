@@ -25,7 +25,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Failure(Exception):
-    """What the runner itself could not do; its text is for the user."""
+    """A failure of the runner itself; its text is for the user."""
 
 
 class Skipped(Exception):
@@ -156,7 +156,7 @@ class Suite:
         return {}
 
     def version(self, file: str, pattern: str) -> str:
-        """What a file names as the version of a client."""
+        """The version of a client in a file."""
         found = re.search(pattern, (self.source / file).read_text("utf-8"))
         if found is None:
             raise Failure(f"{self.source / file} has nothing like {pattern}")
@@ -284,7 +284,7 @@ class Python(Suite):
     is_seeded = True
     is_newest = False
     tests: tuple[str, ...] = ("--ignore=test_leases.py",)
-    """What pytest is told to run."""
+    """Arguments of pytest."""
 
     def clients(self) -> dict[str, tuple[str, str]]:
         return {"REST": self._client("camunda-orchestration-sdk"), "gRPC": self._client("pyzeebe")}

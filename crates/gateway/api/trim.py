@@ -81,8 +81,8 @@ RENAMED = [
 # Patterns of keys. IDs in answers are what callers have chosen, under rules of the release in which they did.
 KEY_PATTERNS = ("^-?[0-9]+$", "^[0-9]+-[0-9]+$")
 
-# What clients require beyond the published files (that of 8.9 in Python, and of 8.10), and what that of 8.8 in Java may
-# still ask for: (schema and properties, member, its schema if it is a property of an answer).
+# Members that clients require beyond the published files (Python for 8.9 and 8.10), and one that Java for 8.8 may still
+# ask for: (schema and properties, member, its schema if it is a property of an answer).
 ADDED = [
     ("IncidentSearchQuerySortRequest.field", "errorMessage", None),
     ("MessageSubscriptionResult", "extensionProperties", {"type": "object", "additionalProperties": {"type": "string"}}),

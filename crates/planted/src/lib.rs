@@ -60,7 +60,7 @@ impl Bug {
     pub const OF_THE_LAB: [Self; 4] =
         [Self::DroppedCompletions, Self::PushesWithoutDemand, Self::Leaks, Self::ExportsNothing];
 
-    /// Those that the simulation finds.
+    /// Bugs that the simulation finds.
     pub const ALL: [Self; 19] = [
         Self::EarlyAcknowledgement,
         Self::SkippedSync,

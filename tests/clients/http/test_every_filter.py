@@ -32,7 +32,7 @@ OTHER_NAMES = {
     ("searchOwnAuthorizations", "resourceIds"): "resourceId",
     ("searchOwnAuthorizations", "resourcePropertyNames"): "resourcePropertyName",
 }
-"""What items call what a filter or an order calls otherwise."""
+"""Names in items of fields that a filter or an order calls otherwise."""
 
 NOT_IN_ITEMS = {
     # Filtered by its own operators, of each of its entries.
@@ -51,11 +51,11 @@ NOT_IN_ITEMS = {
     "searchTenants": {"key"},
     "searchUserTasks": {"localVariables", "processInstanceVariables"},
 }  # fmt: skip
-"""What no item shows: of these only the answer's status is looked at, and other tests look at what is selected."""
+"""Fields that no item shows: of these only the answer's status is looked at, and other tests look at what is selected."""
 
 
 def order_of(name: str, values: list[object]) -> Callable[[object], object]:
-    """What a column's values are compared by: keys by number, times by time, anything else by itself."""
+    """The order of a column's values: keys by number, times by time, anything else by itself."""
     texts = [value for value in values if isinstance(value, str)]
     if name.endswith("Key") and all(re.fullmatch(r"-?[0-9]{1,19}", text) for text in texts):
         return int
@@ -132,7 +132,7 @@ def shown(search: Search, name: str, items: list[dict]) -> str | None:
 def assert_monotonic(name: str, values: list[object], descending: bool, what: str) -> None:
     there = [value for value in values if value is not None]
     there = list(map(order_of(name, there), there))
-    # What is not there stands together, at one end.
+    # Absent values stand together, at one end.
     absent = [value is None for value in values]
     assert sum(a != b for a, b in zip(absent, absent[1:])) <= 1, f"{what}: {values}"
     assert there == sorted(there, reverse=descending), f"{what}: {values}"
@@ -176,7 +176,7 @@ def examples(schema: dict, values: list) -> list:
 
 
 def operand(operator: str, schema: dict, values: list) -> list:
-    """What is sent with an operator, one after the other."""
+    """Operands of an operator, one after the other."""
     if operator == "$exists":
         return [True, False]
     if operator in ("$in", "$notIn"):

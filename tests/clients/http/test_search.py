@@ -1,4 +1,4 @@
-"""What happened is found: searches and statistics over REST, without a client."""
+"""Searches and statistics over REST, without a client."""
 
 import time
 

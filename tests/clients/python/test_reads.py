@@ -24,7 +24,7 @@ NOT_THERE = frozenset(
     {
         # No restore was begun.
         "get_restore_status",
-        # Nobody has kept a document.
+        # No document is kept.
         "get_document",
     }
 )
@@ -40,7 +40,7 @@ NOT_DECODED_BY_9 = frozenset(
         "search_authorizations",
     }
 )
-"""What the client of 8.9 cannot read."""
+"""Reads whose answers the client of 8.9 cannot decode."""
 
 NOT_DECODED_BY_10 = frozenset({"get_agent_instance", "search_agent_instance_history", "search_agent_instances"})
 """Answers in which 10.0.1 requires what the published contract does not have: counts of reasoning and cached tokens, an

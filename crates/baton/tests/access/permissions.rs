@@ -482,7 +482,7 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
         | "updateMappingRule"
         | "createAgentInstance elementInstanceKey=agentElementInstanceKey"
         | "failJob" => answer.status == 409,
-        // Nobody works on the job.
+        // The job is not activated.
         "createAgentInstanceHistoryItem elementInstanceKey=agentElementInstanceKey"
         | "createAuthorization"
         | "updateAuthorization"

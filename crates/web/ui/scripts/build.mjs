@@ -45,7 +45,7 @@ function write(files) {
   writeFileSync(join(DIST, SOURCES), sources());
 }
 
-/** What differs: compressors may, so it is the unpacked files that are compared. */
+/** The files that differ: compressors may, so it is the unpacked files that are compared. */
 function differences(files) {
   const there = existsSync(DIST) ? filesBelow(DIST).filter((path) => path !== SOURCES) : [];
   const gone = there.filter((path) => !files.has(path.replace(/\.gz$/, '')));

@@ -1,4 +1,4 @@
-// Who works here: the answers of boot and of the API, and the login over the page when a session has ended.
+// The user: the answers of boot and of the API, and the login over the page when a session has ended.
 import { createSignal } from 'solid-js';
 import { getAuthentication } from './api/generated/operations';
 import type { CamundaUserResult } from './api/generated/types';

@@ -23,7 +23,7 @@ const COLUMNS: Column<AuthorizationResult>[] = [
   },
 ];
 
-/** Who may do what. */
+/** Authorizations: owners and their permissions. */
 export default function Authorizations(): JSX.Element {
   const [creating, setCreating] = createSignal(false);
   const { sort, page } = usePlace(['ownerId', 'resourceType', 'resourceId'] as const, { field: 'ownerId', order: 'ASC' });

@@ -1,4 +1,4 @@
-// What a key or an ID belongs to: all kinds are asked at once, and each that knows it is a way to go.
+// The owner of a key or an ID: all kinds are asked at once, and each that knows it is a way to go.
 import {
   getBatchOperation,
   getDecisionDefinition,
@@ -74,7 +74,7 @@ function byText(text: string, signal: AbortSignal): Promise<Hit[]>[] {
   ];
 }
 
-/** Everything that the text names and whoever asks may see; what is not found, or not allowed, is left out. */
+/** Everything that the text names and the user may see; the rest is left out. */
 export async function lookUp(text: string, signal: AbortSignal): Promise<Hit[]> {
   const asked = /^\d{4,19}$/.test(text) ? [...byKey(text, signal), ...byText(text, signal)] : byText(text, signal);
   const hits = (await Promise.all(asked.map((one) => one.catch(none)))).flat();

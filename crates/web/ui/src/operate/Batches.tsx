@@ -21,7 +21,7 @@ const COLUMNS: Column<BatchOperationResponse>[] = [
   { head: 'Key', cell: (row) => <span class="key">{row.batchOperationKey}</span> },
 ];
 
-/** What was done to many instances at once. */
+/** Batch operations: changes of many instances at once. */
 export default function Batches(): JSX.Element {
   const { sort, page } = usePlace(SORTS, { field: 'startDate', order: 'DESC' });
   const found = useRead(searchBatchOperations, () => ({ body: { sort: sort(), page: page() }, live: true }));

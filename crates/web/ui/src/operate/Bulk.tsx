@@ -39,7 +39,7 @@ const KINDS = {
   },
 };
 
-/** What a bulk action would do, to how many, before it does it. */
+/** Effect and count of a bulk action, before it is carried out. */
 export function BulkDialog(props: { kind: BulkKind; filter: ProcessInstanceFilter; onClose: () => void; onDone: () => void }): JSX.Element {
   const navigate = useNavigate();
   const kind = () => KINDS[props.kind];

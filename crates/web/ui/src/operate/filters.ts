@@ -128,7 +128,7 @@ function variableFilter({ name, operator, value }: VariableCondition) {
   return { name, value: of[operator] };
 }
 
-/** What is asked of the API. Without `withProcess` the process is left out, as the counts of one definition want it. */
+/** The filter of the API. Without `withProcess` the process is left out, as the counts of one definition want it. */
 export function toApi(filter: Filter, withProcess = true): ProcessInstanceFilter {
   const states = STATES.filter((state) => filter.states.has(state));
   const api: ProcessInstanceFilter = {};

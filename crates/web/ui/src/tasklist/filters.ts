@@ -44,7 +44,7 @@ export function toApi(criteria: Criteria, me: string | undefined): UserTaskFilte
     case 'all-open':
       return OPEN;
     case 'assigned-to-me':
-      // Nobody in particular has no tasks.
+      // An empty name has no tasks.
       return { ...OPEN, assignee: me ?? { $in: [] } };
     case 'unassigned':
       return { ...OPEN, assignee: { $exists: false } };

@@ -1,4 +1,4 @@
-// What must hold on every page: accessibility, content from strangers, addresses, headers.
+// Rules for every page: accessibility, content from strangers, addresses, headers.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeBrowser, violations, withPage } from '../page.mjs';
@@ -183,7 +183,7 @@ test('a page says that the server is away, and goes on when it is back', () =>
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('table', { name: 'Definitions' }).getByRole('link', { name: 'User' }).waitFor();
     },
-    // What the browser logs of a connection that is gone.
+    // A line that the browser logs of a connection that is gone.
     { statuses: [], gone: true },
   ));
 

@@ -50,7 +50,7 @@ test("the reference's parameters are understood", () => {
     ['variableName=v&variableValues=%22a%22', { variables: [{ name: 'v', value: { $eq: '"a"' } }] }],
     ['var=v:like:"a*"&var=w:exists:', { variables: [{ name: 'v', value: { $like: '"a*"' } }, { name: 'w', value: { $exists: true } }] }],
     ['var=a%253Ab:neq:1:2', { variables: [{ name: 'a:b', value: { $neq: '1:2' } }] }],
-    // What makes no sense is as if it were not there.
+    // A parameter without sense is as if it were not there.
     ['version=x&ids=abc&incidentErrorHashCode=99999999999&startDateAfter=soon&var=nothing&var=%25:eq:1&active=yes', {}],
   ];
   for (const [search, expected] of cases) assert.deepEqual(api(search), expected, search);

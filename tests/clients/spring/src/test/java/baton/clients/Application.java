@@ -11,7 +11,7 @@ import io.camunda.client.exception.CamundaError;
 import java.util.Map;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** What people write with the starter: a process that is deployed at the start, and workers. */
+/** An application as the starter has it: a process that is deployed at the start, and workers. */
 @SpringBootApplication
 @Deployment(resources = "classpath:spring.bpmn")
 public class Application {
