@@ -34,8 +34,12 @@
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
 //! flow is `source_target`. Flows appear in the document in the order of their lines.
 
+mod listener;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
+
+use listener::{headers, listeners};
 
 /// The BPMN file of one or more processes.
 pub fn bpmn(text: &str) -> String {
@@ -510,19 +514,6 @@ fn agent(e: &Element) -> String {
     e.get("agent").map_or(String::new(), |agent| format!(r#"<zeebe:agentDefinition agentType="{agent}"/>"#))
 }
 
-fn headers(e: &Element) -> String {
-    let mut headers = String::new();
-    for (key, value) in &e.attributes {
-        if let Some(key) = key.strip_prefix("header:") {
-            let _ = write!(headers, r#"<zeebe:header key="{key}" value="{}"/>"#, escape(value));
-        }
-    }
-    if headers.is_empty() {
-        return headers;
-    }
-    format!("<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
-}
-
 /// Assignment and form of a user task; native unless it has the attribute `worker`.
 fn user_task(e: &Element) -> String {
     // `worker`: a job-based user task.
@@ -554,25 +545,6 @@ fn user_task(e: &Element) -> String {
         }
     }
     xml + &headers(e) + &listeners(e, "task", "task")
-}
-
-/// Listeners from attributes such as `listen:start=TYPE` or `listen:start=TYPE/RETRIES`.
-fn listeners(e: &Element, prefix: &str, kind: &str) -> String {
-    let mut listeners = String::new();
-    for (key, value) in &e.attributes {
-        let Some(event) = key.strip_prefix(prefix).and_then(|key| key.strip_prefix(':')) else { continue };
-        let (job_type, retries) = value.rsplit_once('/').unwrap_or((value, "3"));
-        let _ = write!(
-            listeners,
-            r#"<zeebe:{kind}Listener eventType="{event}" type="{}" retries="{}"/>"#,
-            escape(job_type),
-            escape(retries)
-        );
-    }
-    if listeners.is_empty() {
-        return listeners;
-    }
-    format!("<zeebe:{kind}Listeners>{listeners}</zeebe:{kind}Listeners>")
 }
 
 /// Splits at blanks outside double quotes and removes the quotes.
