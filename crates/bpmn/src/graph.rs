@@ -146,6 +146,8 @@ pub struct Listeners {
     pub start: Vec<Listener>,
     /// End listeners, in order; they run after the element's own work.
     pub end: Vec<Listener>,
+    /// Cancel listeners of a process, in order; they run when everything inside has ended and before it is terminated.
+    pub cancel: Vec<Listener>,
     /// Listeners of a multi-instance activity that run once, before its list is read. They become start listeners of
     /// the body.
     pub(crate) before_all: Vec<Listener>,
@@ -159,6 +161,8 @@ pub struct Listener {
     pub job_type: Text,
     /// Retries; default `3`.
     pub retries: Text,
+    /// Headers as a JSON object, those of the element included, if the listener has some of its own.
+    pub headers_json: Option<Arc<str>>,
 }
 
 #[derive(Debug)]

@@ -11,9 +11,7 @@ use std::collections::BTreeSet;
 use engine::entity::Phase;
 use engine::user_task::row::UserTaskState;
 use engine::{Effects, Engine};
-use protocol::{
-    Command, CompleteJob, Document, Intent, JobKind, JobListenerEventType, Key, Record, RecordValue,
-};
+use protocol::{Command, CompleteJob, Document, Intent, JobListenerEventType, Key, Record, RecordValue};
 
 /// Most owners of left-over steps for which the bound is checked: with more, each round may begin with twice as many.
 pub const OWNERS_MAX: u64 = 100;
@@ -44,8 +42,8 @@ pub fn owners(engine: &Engine) -> u64 {
 
 /// Root instances, the oldest first, that are not ending yet and that a cancellation ends completely.
 ///
-/// Excludes banned instances, and instances whose cancelled user task waits for listeners: a worker may have failed
-/// these.
+/// Excludes banned instances, and instances of which a cancelled user task or called process waits for listeners: a
+/// worker may have failed these.
 pub fn cancellable(engine: &Engine) -> Vec<Key> {
     let tables = engine.tables();
     let instances = tables.instances.scan(.., usize::MAX).expect("readable");
@@ -54,10 +52,11 @@ pub fn cancellable(engine: &Engine) -> Vec<Key> {
     let tasks = tables.user_tasks.scan(.., usize::MAX).expect("readable");
     let canceling = tasks.iter().filter(|(_, task)| task.state == UserTaskState::Canceling);
     let canceling = canceling.map(|(_, task)| task.process_instance_key);
+    let ending = instances.iter().map(|(key, _)| *key).filter(|key| is_ending(engine, *key));
     let left_out: BTreeSet<Key> =
-        banned.into_iter().chain(canceling).filter_map(|key| root_of(&key)).collect();
+        banned.into_iter().chain(canceling).chain(ending).filter_map(|key| root_of(&key)).collect();
     let roots = instances.iter().filter(|(_, instance)| instance.parent.is_none()).map(|(key, _)| *key);
-    roots.filter(|key| !left_out.contains(key) && !is_ending(engine, *key)).collect()
+    roots.filter(|key| !left_out.contains(key)).collect()
 }
 
 fn is_ending(engine: &Engine, key: Key) -> bool {
@@ -150,7 +149,7 @@ impl Before {
             && self.others.contains(&record.key)
     }
 
-    /// Runs left-over steps, or completes the listeners of cancelled user tasks, which the end waits for.
+    /// Runs left-over steps, or completes the listeners of cancelled user tasks and processes, which the end waits for.
     fn go_on(&self, subject: &mut impl Subject) {
         let tables = subject.engine().tables();
         let mine = (self.root, 0)..(self.root + 1, 0);
@@ -160,8 +159,7 @@ impl Before {
         let instances = instances_of(subject.engine(), self.root);
         let jobs = tables.jobs.scan(.., usize::MAX).expect("readable").into_iter();
         let mut canceling = jobs.filter(|(_, job)| {
-            job.kind == JobKind::TaskListener
-                && job.listener_event_type == JobListenerEventType::Canceling
+            matches!(job.listener_event_type, JobListenerEventType::Canceling | JobListenerEventType::Cancel)
                 && instances.contains(&job.process_instance_key)
         });
         let Some((job_key, _)) = canceling.next() else {

@@ -100,16 +100,16 @@ impl<'a> Generator<'a> {
 
 impl Generator<'_> {
     fn process(&mut self, id: &str, depth: u32) -> String {
-        let mut text = format!("process {id}\n");
+        let more = ["", "", "", "", " listen:cancel=t"][self.random.below(5) as usize];
+        let mut text = format!("process {id}{more}\n");
         self.scope(&mut text, depth);
         text
     }
 
     /// Several ways to start, a block, end.
     fn started(&mut self) -> String {
-        let mut text = format!("process {STARTED}\n");
         let (merge, end) = (self.id("merge"), self.id("e"));
-        let _ = writeln!(text, "xor {merge}\nend {end}");
+        let mut text = format!("process {STARTED}\nxor {merge}\nend {end}\n");
         for number in 0..2 + self.random.below(3) {
             let start = match self.random.below(6) {
                 0..=2 => {

@@ -61,6 +61,9 @@ pub enum JobListenerEventType {
     /// Before a multi-instance activity reads its list.
     #[n(8)]
     BeforeAll,
+    /// Before a process instance is terminated.
+    #[n(9)]
+    Cancel,
 }
 
 impl JobListenerEventType {
@@ -76,6 +79,7 @@ impl JobListenerEventType {
             Self::Completing => "COMPLETING",
             Self::Canceling => "CANCELING",
             Self::BeforeAll => "BEFORE_ALL",
+            Self::Cancel => "CANCEL",
         }
     }
 }

@@ -5,24 +5,50 @@ use std::sync::Arc;
 
 use crate::context::Context;
 use crate::problem::excerpt;
+use crate::xml::{Document, NodeId};
+
+/// Names and values, in order.
+pub(super) type Headers = Vec<(Arc<str>, Arc<str>)>;
 
 /// The headers in document order, without those that have no value.
-pub(crate) fn headers(cx: &mut Context<'_, '_>) -> Vec<(Arc<str>, Arc<str>)> {
-    let Some(container) = cx.extension("taskHeaders") else { return Vec::new() };
+pub(crate) fn headers(cx: &mut Context<'_, '_>) -> Headers {
+    match cx.extension("taskHeaders") {
+        Some(container) => headers_in(cx, container),
+        None => Headers::new(),
+    }
+}
+
+/// The headers in a container; those without a key or with one that was there are reported.
+pub(super) fn headers_in(cx: &mut Context<'_, '_>, container: NodeId) -> Headers {
     let document = cx.document;
     let mut keys = HashSet::new();
-    let mut headers = Vec::new();
     for header in document.zeebe_children(container, "header") {
         let Some(key) = cx.required(header, "key") else { continue };
         if !keys.insert(key) {
             cx.problem(format!("the header '{}' is given more than once", excerpt(key)));
         }
-        let value = document.attribute(header, "value").unwrap_or_default();
-        if !value.is_empty() {
-            headers.push((Arc::from(key), Arc::from(value)));
-        }
     }
+    read(document, container)
+}
+
+/// The headers of the element with more that count before them. Nothing is reported a second time.
+pub(super) fn with_own(cx: &Context<'_, '_>, own: Headers) -> Headers {
+    let mut headers = match cx.extension("taskHeaders") {
+        Some(container) => read(cx.document, container),
+        None => Headers::new(),
+    };
+    headers.retain(|(key, _)| own.iter().all(|(known, _)| known != key));
+    headers.extend(own);
     headers
+}
+
+fn read(document: &Document<'_>, container: NodeId) -> Headers {
+    let header = |node| {
+        let key = document.attribute(node, "key")?;
+        let value = document.attribute(node, "value").filter(|value| !value.is_empty())?;
+        Some((Arc::from(key), Arc::from(value)))
+    };
+    document.zeebe_children(container, "header").filter_map(header).collect()
 }
 
 /// Headers as a JSON object of strings, in their order.

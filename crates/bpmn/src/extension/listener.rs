@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::headers::{headers_in, with_own};
 use super::job::retries;
 use super::{headers, headers_json};
 use crate::context::Context;
@@ -14,8 +15,9 @@ use crate::xml::NodeId;
 const MAX_LISTENERS: usize = 1000;
 
 /// Event types of execution listeners.
-const EVENTS: &[&str] = &["start", "end", BEFORE_ALL];
+const EVENTS: &[&str] = &["start", "end", BEFORE_ALL, CANCEL];
 const BEFORE_ALL: &str = "beforeAll";
+const CANCEL: &str = "cancel";
 
 /// The execution listeners of an element and whether all of them are well-formed. `read` is the kind of the element.
 pub(crate) fn execution_listeners(
@@ -33,12 +35,21 @@ pub(crate) fn execution_listeners(
             cx.problem(format!("must not have more than {MAX_LISTENERS} execution listeners"));
             return (listeners, false);
         }
-        // The last one is of release 8.10, as priorities of jobs are.
+        // The last two are of release 8.10, as priorities of jobs are.
         let events = if cx.limits.has_job_priorities { EVENTS } else { &EVENTS[..2] };
-        let Some((event, listener)) = read_listener(cx, node, events) else {
+        let Some((event, mut listener)) = read_listener(cx, node, events) else {
             is_whole = false;
             continue;
         };
+        if let Some(container) = cx.document.zeebe_children(node, "taskHeaders").next() {
+            if !cx.limits.has_job_priorities {
+                cx.problem(format!("{}: headers of a listener are not supported yet", cx.name_of(node)));
+                is_whole = false;
+                continue;
+            }
+            let own = headers_in(cx, container);
+            listener.headers_json = Some(headers_json(&with_own(cx, own)));
+        }
         if let Some(reason) = misplaced(element_type, event_type, event) {
             cx.problem(reason);
             is_whole = false;
@@ -49,10 +60,15 @@ pub(crate) fn execution_listeners(
             );
             is_whole = false;
         }
+        if event == CANCEL && element_type != ElementType::Process {
+            cx.problem("only a process can have execution listeners of event type 'cancel'");
+            is_whole = false;
+        }
         is_whole &= is_first(cx, &mut seen, node, event);
         let of_event = match event {
             "start" => &mut listeners.start,
             BEFORE_ALL => &mut listeners.before_all,
+            CANCEL => &mut listeners.cancel,
             _ => &mut listeners.end,
         };
         of_event.push(listener);
@@ -77,8 +93,8 @@ pub(super) fn read_listener(
     events: &[&'static str],
 ) -> Option<(&'static str, Listener)> {
     let part = cx.name_of(node);
-    if ["taskHeaders", "header"].iter().any(|name| cx.document.zeebe_children(node, name).next().is_some()) {
-        cx.problem(format!("{part}: headers of a listener are not supported yet"));
+    if cx.document.zeebe_children(node, "header").next().is_some() {
+        cx.problem(format!("{part}: headers must be inside a zeebe:taskHeaders"));
         return None;
     }
     let event = cx.required(node, "eventType").and_then(|found| {
@@ -96,7 +112,7 @@ pub(super) fn read_listener(
         .required(node, "type")
         .and_then(|value| cx.text(value.trim(), &format!("attribute 'type' of {part}")));
     let retries = retries(cx, node);
-    Some((event?, Listener { job_type: job_type?, retries: retries? }))
+    Some((event?, Listener { job_type: job_type?, retries: retries?, headers_json: None }))
 }
 
 /// Whether the combination of event and type is new; a duplicate is reported.

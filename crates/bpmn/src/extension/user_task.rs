@@ -130,6 +130,14 @@ fn listeners(cx: &mut Context<'_, '_>) -> Result<Vec<TaskListener>, Reported> {
             cx.problem(format!("must not have more than {MAX_LISTENERS} task listeners"));
             return Err(Reported);
         }
+        if cx.document.zeebe_children(node, "taskHeaders").next().is_some() {
+            let part = cx.name_of(node);
+            cx.problem(format!(
+                "{part}: headers of a task listener are not supported, those of its user task are"
+            ));
+            is_whole = false;
+            continue;
+        }
         let Some((name, listener)) = read_listener(cx, node, &events) else {
             is_whole = false;
             continue;

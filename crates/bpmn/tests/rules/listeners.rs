@@ -31,7 +31,7 @@ fn listeners_have_an_event_and_a_type() {
         (
             "<zeebe:executionListener eventType='begin' type='a'/>".to_owned(),
             &[
-                "attribute 'eventType' of zeebe:executionListener must be one of start, end, beforeAll, but is 'begin'",
+                "attribute 'eventType' of zeebe:executionListener must be one of start, end, beforeAll, cancel, but is 'begin'",
             ],
         ),
         (
@@ -155,6 +155,16 @@ fn task_listeners_need_a_task_without_a_job_worker() {
         check(
             &format!("<userTask id='x'><extensionElements>{extensions}</extensionElements></userTask>"),
             &expected,
+        );
+    }
+}
+
+#[test]
+fn cancel_listeners_are_those_of_a_process() {
+    for (element, content) in [("manualTask", ""), ("subProcess", "<startEvent id='i'/>")] {
+        check(
+            &format!("<{element} id='x'>{}{content}</{element}>", extensions(&listener("cancel"))),
+            &[&format!("{element} 'x': only a process can have execution listeners of event type 'cancel'")],
         );
     }
 }

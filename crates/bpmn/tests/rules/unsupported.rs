@@ -31,8 +31,16 @@ fn extension_elements() {
     );
     check(
         "<serviceTask id='x'><extensionElements><zeebe:taskDefinition type='a'/><zeebe:executionListeners>\
-         <zeebe:executionListener eventType='start' type='b'><zeebe:taskHeaders><zeebe:header key='k' value='v'/>\
-         </zeebe:taskHeaders></zeebe:executionListener></zeebe:executionListeners></extensionElements></serviceTask>",
-        &["serviceTask 'x': zeebe:executionListener: headers of a listener are not supported yet"],
+         <zeebe:executionListener eventType='start' type='b'><zeebe:header key='k' value='v'/>\
+         </zeebe:executionListener></zeebe:executionListeners></extensionElements></serviceTask>",
+        &["serviceTask 'x': zeebe:executionListener: headers must be inside a zeebe:taskHeaders"],
+    );
+    check(
+        "<userTask id='x'><extensionElements><zeebe:userTask/><zeebe:taskListeners>\
+         <zeebe:taskListener eventType='creating' type='b'><zeebe:taskHeaders><zeebe:header key='k' value='v'/>\
+         </zeebe:taskHeaders></zeebe:taskListener></zeebe:taskListeners></extensionElements></userTask>",
+        &[
+            "userTask 'x': zeebe:taskListener: headers of a task listener are not supported, those of its user task are",
+        ],
     );
 }

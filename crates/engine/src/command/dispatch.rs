@@ -157,7 +157,7 @@ impl CommandContext<'_> {
                 // It leaves the joins of a scope that ends alone, but takes back that it was to come.
                 Ok(Some(step))
             }
-            Step::ListenTask { key, .. } => {
+            Step::ListenTask { key, .. } | Step::Listen { key, .. } => {
                 let row = self.tables.element_instances.get(key)?;
                 if row.is_some_and(|row| row.phase == Phase::Terminating) {
                     // The listeners of its cancellation come before its end.
@@ -168,7 +168,6 @@ impl CommandContext<'_> {
             }
             Step::ResumeActivation { key, .. }
             | Step::Complete { key, .. }
-            | Step::Listen { key, .. }
             | Step::BeginAdHocInner { key, .. }
             | Step::CompensateCancelled { key }
             | Step::CheckComplex { key }

@@ -201,7 +201,7 @@ impl Listening {
         let document = match &self.then {
             AfterListeners::Activate(trigger) => trigger.as_ref(),
             AfterListeners::Leave(Leave::ByEvent(_, trigger)) => Some(trigger),
-            AfterListeners::Leave(_) => None,
+            AfterListeners::Leave(_) | AfterListeners::Terminate => None,
         };
         size_of::<Self>() + document.map_or(0, Document::json_len)
     }
@@ -216,6 +216,9 @@ pub enum AfterListeners {
     /// The element is left.
     #[n(1)]
     Leave(#[n(0)] Leave),
+    /// The end of a process that is cancelled.
+    #[n(2)]
+    Terminate,
 }
 
 /// How a completed element is left.

@@ -9,7 +9,7 @@ use crate::entity::Job;
 
 /// Headers of a job as a JSON object: the task headers of its element, and what was found out when it was created.
 pub(super) fn headers(element: &Element, job: &Job) -> Arc<str> {
-    with_members(element_headers(element, job.kind), job.more_headers.as_ref())
+    with_members(element_headers(element, job), job.more_headers.as_ref())
 }
 
 /// Adds members to a JSON object.
@@ -20,8 +20,16 @@ pub(super) fn with_members(headers: Arc<str>, more: Option<&Name>) -> Arc<str> {
     Arc::from(format!("{members}{comma}{more}}}"))
 }
 
-fn element_headers(element: &Element, kind: JobKind) -> Arc<str> {
-    match (&element.kind, kind) {
+/// The members of a JSON object, as [`with_members`] takes them.
+pub(super) fn members(object: &str) -> Name {
+    let members = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    Name::from(members.expect("headers of a listener are an object"))
+}
+
+fn element_headers(element: &Element, job: &Job) -> Arc<str> {
+    match (&element.kind, job.kind) {
+        // The listener has headers of its own, which hold those of the element.
+        (_, JobKind::ExecutionListener) if job.more_headers.is_some() => Arc::from("{}"),
         // A migration may have brought it to an element without listeners.
         (_, JobKind::ExecutionListener) if element.listeners.headers_json.is_empty() => Arc::from("{}"),
         (_, JobKind::ExecutionListener) => Arc::clone(&element.listeners.headers_json),

@@ -1,29 +1,19 @@
-//! Execution listeners: jobs before and after the work of an element, one at a time.
+//! Execution listeners: jobs before and after the work of an element, and before a process ends without completing, one
+//! at a time.
 //!
 //! Where they stand is kept in the row of the element instance, with what comes after the last of them.
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, JobKind, JobListenerEventType};
+use protocol::{Document, JobListenerEventType};
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
-use crate::process::element::Leave;
 
 impl CommandContext<'_> {
-    /// Begins with the start listeners; afterwards the element does its work.
-    pub fn listen_before(&mut self, at: &ActiveElement, trigger: Option<Document>) -> Result<(), Failure> {
-        self.begin_listening(at, AfterListeners::Activate(trigger))
-    }
-
-    /// Begins with the end listeners; afterwards the element is left.
-    pub fn listen_after(&mut self, at: &ActiveElement, leave: Leave) -> Result<(), Failure> {
-        self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
-        self.begin_listening(at, AfterListeners::Leave(leave))
-    }
-
-    fn begin_listening(&mut self, at: &ActiveElement, then: AfterListeners) -> Result<(), Failure> {
+    /// Begins with the listeners of one event.
+    pub fn begin_listening(&mut self, at: &ActiveElement, then: AfterListeners) -> Result<(), Failure> {
         let listening = Box::new(Listening { index: 0, then });
         self.tables.element_instances.update(&at.key, |row| row.listening = Some(listening))?;
         self.steps.push_back(Step::Listen { key: at.key, index: 0 });
@@ -44,6 +34,9 @@ impl CommandContext<'_> {
             (AfterListeners::Leave(_), Phase::Completing) if row.pending_event.is_none() => {
                 (&at.element().listeners.end, JobListenerEventType::End)
             }
+            (AfterListeners::Terminate, Phase::Terminating) => {
+                (&at.element().listeners.cancel, JobListenerEventType::Cancel)
+            }
             _ => return Ok(()),
         };
         self.tables.element_instances.update(&at.key, |row| {
@@ -54,7 +47,7 @@ impl CommandContext<'_> {
         if let Some(listener) = listeners.get(index as usize) {
             let created = self
                 .evaluate_job(at, &listener.job_type, &listener.retries)
-                .and_then(|job| self.create_listener_job(at, job, JobKind::ExecutionListener, event_type));
+                .and_then(|job| self.create_execution_listener_job(at, job, event_type, listener));
             return match created {
                 // All of this moment run again once it is resolved.
                 Err(Failure::Incident { error_type, message }) => {
@@ -74,6 +67,7 @@ impl CommandContext<'_> {
                 self.proceed_activation(at, trigger)
             }
             AfterListeners::Leave(leave) => self.leave(at, leave),
+            AfterListeners::Terminate => self.end_termination(at, row),
         }
     }
 

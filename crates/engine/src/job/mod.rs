@@ -12,7 +12,7 @@ mod record;
 mod throw_error;
 mod update_job;
 
-use bpmn::graph::{PROCESS, Text};
+use bpmn::graph::{Listener, PROCESS, Text};
 use protocol::{Document, Intent, JobKind, JobListenerEventType, Key, Name, Rejection};
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -22,6 +22,7 @@ use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Job, JobState, JobTerms};
+use headers::members;
 pub(crate) use queue::is_queued;
 use record::JobNews;
 
@@ -89,6 +90,18 @@ impl CommandContext<'_> {
         listener_event_type: JobListenerEventType,
     ) -> Result<(), Failure> {
         self.create_any_job(at, job, kind, listener_event_type, None)
+    }
+
+    /// Creates the job of an execution listener; headers of its own are those that it will have.
+    fn create_execution_listener_job(
+        &mut self,
+        at: &ActiveElement,
+        job: JobTerms,
+        event_type: JobListenerEventType,
+        listener: &Listener,
+    ) -> Result<(), Failure> {
+        let headers = listener.headers_json.as_deref().map(members);
+        self.create_any_job(at, job, JobKind::ExecutionListener, event_type, headers)
     }
 
     fn create_any_job(

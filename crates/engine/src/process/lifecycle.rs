@@ -95,7 +95,7 @@ impl CommandContext<'_> {
             behavior.prepare(self, at)?;
             self.apply_inputs(at)?;
             if !element.listeners.start.is_empty() {
-                self.listen_before(at, trigger.cloned())?;
+                self.begin_listening(at, AfterListeners::Activate(trigger.cloned()))?;
                 return Ok(Next::Listen);
             }
         }
@@ -129,7 +129,8 @@ impl CommandContext<'_> {
         if at.element().listeners.end.is_empty() {
             return self.leave(at, leave);
         }
-        self.listen_after(at, leave)
+        self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
+        self.begin_listening(at, AfterListeners::Leave(leave))
     }
 
     /// Ends a completed element instance and goes on behind it.

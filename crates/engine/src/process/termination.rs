@@ -8,7 +8,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::FaultPoint;
 use crate::core::step::Step;
-use crate::entity::{ElementInstance, JoinCheck, Phase};
+use crate::entity::{AfterListeners, ElementInstance, JoinCheck, Listening, Phase};
 
 impl CommandContext<'_> {
     /// Begins to terminate an element instance.
@@ -129,6 +129,18 @@ impl CommandContext<'_> {
             "'{}' is terminated before its children",
             at.element().id
         );
+        if at.scope_key == 0 && !at.element().listeners.cancel.is_empty() {
+            let listens = |listening: &Listening| listening.then == AfterListeners::Terminate;
+            if row.listening.as_deref().is_some_and(listens) {
+                return Ok(());
+            }
+            return self.begin_listening(at, AfterListeners::Terminate);
+        }
+        self.end_termination(at, row)
+    }
+
+    /// Ends a terminated element instance, whose listeners have been heard.
+    pub fn end_termination(&mut self, at: &ActiveElement, row: &ElementInstance) -> Result<(), Failure> {
         self.record_element(at, Intent::ElementTerminated);
         self.options.fault_point(FaultPoint::Terminate, &at.element().id);
         self.forget_compensations(at.key, row)?;

@@ -56,6 +56,7 @@ mod lifecycle;
 mod links;
 mod listener_places;
 mod listeners_before_all;
+mod listeners_of_cancellation;
 mod memory_limits;
 mod message_business_id;
 mod message_order;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use engine::LARGE_BYTES;
 use engine::entity::{Cancelling, JobState, JoinCheck, Phase};
 use engine::user_task::row::UserTaskState;
+use engine::{LARGE_BYTES, Tables};
 use protocol::Key;
 
 use crate::support::Harness;
@@ -49,9 +49,8 @@ pub fn check_consistency(harness: &Harness) {
         // Steps and timers of suspended instances are set aside.
         return;
     }
-    // Interruptions wait for the listeners of tasks that they cancel.
-    let tasks = tables.user_tasks.scan(.., usize::MAX).unwrap();
-    let canceling = tasks.iter().any(|(_, task)| task.state == UserTaskState::Canceling);
+    // Interruptions wait for the listeners of tasks and called processes that they cancel.
+    let canceling = awaits_listeners(tables);
     tables
         .element_instances
         .visit(.., |key, row| {
@@ -154,4 +153,13 @@ pub fn check_consistency(harness: &Harness) {
     ] {
         assert_eq!(rows(one), rows(other), "rows of {one} and {other}");
     }
+}
+
+/// Whether a user task that is cancelled or an instance that ends may wait for its listeners.
+fn awaits_listeners(tables: &Tables) -> bool {
+    let tasks = tables.user_tasks.scan(.., usize::MAX).unwrap();
+    let instances = tables.instances.keys(.., usize::MAX).unwrap();
+    let phase = |key| tables.element_instances.get(key).unwrap().map(|row| row.phase);
+    tasks.iter().any(|(_, task)| task.state == UserTaskState::Canceling)
+        || instances.iter().any(|key| phase(key) == Some(Phase::Terminating))
 }

@@ -194,7 +194,9 @@ pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
         } as i32,
         listener_event_type: match job.listener_event_type {
             // The protocol has no name for the latter.
-            JobListenerEventType::Unspecified | JobListenerEventType::BeforeAll => PbListener::Unspecified,
+            JobListenerEventType::Unspecified
+            | JobListenerEventType::BeforeAll
+            | JobListenerEventType::Cancel => PbListener::Unspecified,
             JobListenerEventType::Start => PbListener::Start,
             JobListenerEventType::End => PbListener::End,
             JobListenerEventType::Creating => PbListener::Creating,
