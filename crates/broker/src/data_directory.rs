@@ -1,5 +1,6 @@
 //! Places in a data directory.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,15 +25,41 @@ pub(crate) fn set_aside(data_dir: &Path) -> io::Result<PathBuf> {
     let mut names = names;
     let target = names.find(|target| !target.exists()).expect("a directory has a free name");
     std::fs::create_dir(&target)?;
-    for entry in std::fs::read_dir(data_dir)? {
-        let name = entry?.file_name();
-        let is_of_replica = |name: &str| OF_REPLICA.contains(&name) || name.starts_with(STORE);
-        if name.to_str().is_some_and(is_of_replica) {
-            std::fs::rename(data_dir.join(&name), target.join(&name))?;
+    move_replica(data_dir, &target)?;
+    Ok(target)
+}
+
+/// Moves the state and the log of a replica, and what it made of them. An entry that the target has already is removed:
+/// it is a part of what was to take the place of that one.
+pub(crate) fn move_replica(from: &Path, target: &Path) -> io::Result<()> {
+    for name in replica_entries(from)? {
+        let (source, target) = (from.join(&name), target.join(&name));
+        if target.exists() {
+            remove(&source)?;
+        } else {
+            std::fs::rename(source, target)?;
         }
     }
-    File::open(data_dir)?.sync_all()?;
-    Ok(target)
+    File::open(from)?.sync_all()?;
+    File::open(target)?.sync_all()
+}
+
+/// Removes the state and the log of a replica, and what it made of them.
+pub(crate) fn remove_replica(data_dir: &Path) -> io::Result<()> {
+    replica_entries(data_dir)?.iter().try_for_each(|name| remove(&data_dir.join(name)))?;
+    File::open(data_dir)?.sync_all()
+}
+
+fn replica_entries(data_dir: &Path) -> io::Result<Vec<OsString>> {
+    let names = std::fs::read_dir(data_dir)?.map(|entry| Ok(entry?.file_name()));
+    let is_of_replica = |name: &str| OF_REPLICA.contains(&name) || name.starts_with(STORE);
+    let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
+    names.retain(|name| name.to_str().is_some_and(is_of_replica));
+    Ok(names)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
 }
 
 #[cfg(test)]
