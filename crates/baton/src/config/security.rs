@@ -42,6 +42,11 @@ impl TlsSection<'_> {
 }
 
 impl Config {
+    /// Whether requests name their sender.
+    pub(crate) fn has_authentication(&self) -> bool {
+        self.security_authentication.method != AuthenticationMethod::None
+    }
+
     /// The TLS of the REST API.
     pub(crate) fn tls_of_rest(&self) -> Result<Option<TlsFiles>, String> {
         TlsSection { name: "rest.tls", keys: &self.rest_tls.keys }.files()

@@ -16,6 +16,7 @@ mod node;
 mod options;
 mod ports;
 mod ready;
+mod restoring;
 mod signals;
 mod storage;
 mod sweep;
@@ -33,7 +34,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Start;
-use crate::config::{self, AuthenticationMethod, Config, Identities};
+use crate::config::{self, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
 use background::Background;
@@ -60,6 +61,7 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
     }
     let config = load(arguments)?;
     let loggers = logging::begin(&config)?;
+    restoring::finish(&config)?;
     let metrics = Metrics::install().map_err(Failure::new)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -78,9 +80,14 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         // This very program, whatever has become of its file.
         renderer: Renderer { program: "/proc/self/exe".into(), arguments: vec!["profile-picture".into()] },
     };
-    let ended = runtime.block_on(serve(&config, management, slot, began));
+    let again = CancellationToken::new();
+    let ended = runtime.block_on(serve(&config, management, slot, began, &again));
     runtime.shutdown_timeout(THREADS_GRACE);
-    ended.map(|()| ExitCode::SUCCESS)
+    ended?;
+    if again.is_cancelled() {
+        return Err(Failure::new(format!("cannot start again: {}", restoring::start_again())));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn load(arguments: &Start) -> Result<Config, Failure> {
@@ -112,7 +119,13 @@ fn identities(config: &Config) -> Result<Identities, Failure> {
     path.map_or_else(|| Ok(Identities::default()), |path| Identities::read(path).map_err(Failure::usage))
 }
 
-async fn serve(config: &Config, management: Management, slot: Slot, began: Instant) -> Result<(), Failure> {
+async fn serve(
+    config: &Config,
+    management: Management,
+    slot: Slot,
+    began: Instant,
+    again: &CancellationToken,
+) -> Result<(), Failure> {
     let stop = signals::listen()?;
     let identities = identities(config)?;
     let hasher = Hasher::new(Cost::default(), HashLimits::default()).map_err(Failure::new)?;
@@ -129,12 +142,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let tls_of_rest = access::tls(config.tls_of_rest(), "rest.tls", b"http/1.1", &management_stop)?;
     let tls_of_grpc = access::tls(config.tls_of_grpc(), "grpc.tls", b"h2", &management_stop)?;
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
-    let has_authentication = config.security_authentication.method != AuthenticationMethod::None;
-    let hosts = ports::hosts(&ports.rest, config, has_authentication)?;
-    let gate = management.gate.clone().with_sites(
-        ports::hosts(&ports.management, config, config.management.authentication)?,
-        config.allowed_origins().map_err(Failure::usage)?,
-    );
+    let hosts = ports::hosts(&ports.rest, config, config.has_authentication())?;
+    let gate = gate(config, &ports, &management)?;
     let connections = management.connections.clone();
     let wanted = ConnectionLimits { rest: config.rest.max_connections, grpc: config.grpc.max_connections };
     let limits = descriptors::fit(wanted);
@@ -146,7 +155,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let cluster_part = node::cluster_part(config, ports.peers, &management_stop)?;
     let in_cluster = cluster_part.is_some();
     let (node, storage, cleaning) = tokio::select! {
-        started = start_node(config, grpc_port, cluster_part, &slot) => started?,
+        started = start_node(config, grpc_port, cluster_part, &slot, again.clone()) => started?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());
@@ -187,12 +196,10 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     );
     ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.print();
 
-    stop.cancelled().await;
+    signals::any(&stop, again).await;
     tracing::info!("stopping: no new requests are taken");
     gateways_stop.cancel();
-    for gateway in gateways {
-        gateway.await.map_err(|error| Failure::new(format!("a gateway failed: {error}")))??;
-    }
+    await_end(gateways).await?;
     node.shutdown().await;
     background.end(traces).await;
     tracing::info!("stopped");
@@ -205,14 +212,28 @@ async fn start_node(
     grpc_port: u16,
     mut cluster_part: Option<node::ClusterPart>,
     slot: &Slot,
+    again: CancellationToken,
 ) -> Result<(Arc<Supervisor>, Option<gateway::rest::Storage>, Option<storage::Cleaning>), Failure> {
     let brokers = match &mut cluster_part {
         Some(part) => Box::pin(part.numbers(config, grpc_port)).await?,
         None => Vec::new(),
     };
     let opened = storage::open(config, &brokers)?;
-    let node = node::start(config, grpc_port, opened.feed, cluster_part, slot).await?;
+    let node = node::start(config, grpc_port, opened.feed, cluster_part, slot, again).await?;
     Ok((node, opened.storage, opened.cleaning))
+}
+
+/// The gate of the management port, with the hosts and sites that it is asked by.
+fn gate(config: &Config, ports: &Ports, management: &Management) -> Result<Gate, Failure> {
+    let hosts = ports::hosts(&ports.management, config, config.management.authentication)?;
+    Ok(management.gate.clone().with_sites(hosts, config.allowed_origins().map_err(Failure::usage)?))
+}
+
+async fn await_end(gateways: [JoinHandle<Result<(), Failure>>; 2]) -> Result<(), Failure> {
+    for gateway in gateways {
+        gateway.await.map_err(|error| Failure::new(format!("a gateway failed: {error}")))??;
+    }
+    Ok(())
 }
 
 fn start_gateways(

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use broker::{Lives, SlowBatch, StartError, Supervisor};
+use broker::{Lives, RestoreOrder, SlowBatch, StartError, Supervisor};
 use broker_api::{Broker, SubmitError};
 use export::Phase;
-use futures::future::{BoxFuture, FutureExt};
+use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
     BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus,
     HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
-    ReplicaState, ReplicaStatus, Slot, StateComparison,
+    ReplicaState, ReplicaStatus, RestoreStatus, Slot, StateComparison,
 };
 use parking_lot::Mutex;
 use protocol::{
@@ -22,8 +22,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::backups::{self, HistoryBackups};
+use super::restoring::Restores;
 use super::storage::{Feed, sqlite_options};
-use super::{access, exporters, flow_control, options};
+use super::{access, exporters, flow_control, options, restoring};
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -104,6 +105,7 @@ struct NodeLives {
     cluster_part: Option<ClusterPart>,
     slot: Slot,
     history_backups: Arc<HistoryBackups>,
+    restores: Arc<Restores>,
 }
 
 impl Lives for NodeLives {
@@ -115,7 +117,8 @@ impl Lives for NodeLives {
                 None => Box::pin(broker::Node::start(options)).await,
             }?;
             let history_backups = Arc::clone(&self.history_backups);
-            self.slot.set(Arc::new(Node { broker: Arc::clone(&node), history_backups }));
+            let restores = Arc::clone(&self.restores);
+            self.slot.set(Arc::new(Node { broker: Arc::clone(&node), history_backups, restores }));
             Ok(node)
         }
         .boxed()
@@ -137,6 +140,7 @@ pub(super) async fn start(
     feed: Feed,
     cluster_part: Option<ClusterPart>,
     slot: &Slot,
+    again: CancellationToken,
 ) -> Result<Arc<Supervisor>, Failure> {
     let mut options = options::broker(config, grpc_port);
     let watch = options.apply_watch.clone();
@@ -146,7 +150,8 @@ pub(super) async fn start(
     options.export.unwanted_elsewhere = feed.unwanted_elsewhere;
     options.store = feed.queries;
     let history_backups = Arc::new(HistoryBackups::new(config, sqlite_options(config)));
-    let lives = NodeLives { options, cluster_part, slot: slot.clone(), history_backups };
+    let restores = Restores::new(config, options.node_id, again);
+    let lives = NodeLives { options, cluster_part, slot: slot.clone(), history_backups, restores };
     Box::pin(Supervisor::start(lives)).await.map_err(cannot_start)
 }
 
@@ -175,6 +180,7 @@ pub(super) fn sweeps(broker: &Arc<Supervisor>) -> impl Fn() -> bool + use<> {
 struct Node {
     broker: Arc<broker::Node>,
     history_backups: Arc<HistoryBackups>,
+    restores: Arc<Restores>,
 }
 
 impl Operations for Node {
@@ -397,6 +403,21 @@ impl Operations for Node {
 
     fn delete_history_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>> {
         Arc::clone(&self.history_backups).delete(id).boxed()
+    }
+
+    fn restore(
+        &self,
+        change_id: String,
+        backup_id: u64,
+        dry_run: bool,
+    ) -> BoxFuture<'_, Result<u32, OperationError>> {
+        let order = RestoreOrder::new(change_id, backup_id, restoring::now_ms());
+        let (members, is_paused) = (self.broker.members().len(), self.broker.is_processing_paused());
+        ready(self.restores.order(&order, members, is_paused, dry_run)).boxed()
+    }
+
+    fn restore_status(&self) -> Result<Option<RestoreStatus>, OperationError> {
+        self.restores.status()
     }
 }
 

@@ -24,6 +24,14 @@ pub(super) fn listen() -> Result<CancellationToken, Failure> {
     Ok(stop)
 }
 
+/// Waits for the end of the server, or for its next start.
+pub(super) async fn any(stop: &CancellationToken, again: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = again.cancelled() => {}
+    }
+}
+
 async fn either(first: &mut Signal, second: &mut Signal) {
     tokio::select! {
         _ = first.recv() => {}

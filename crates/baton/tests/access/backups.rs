@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::seed::{MARKER_PROCESS, deploy};
-use crate::server::{Server, eventually};
+use crate::server::{Answer, Server, eventually};
 
 /// The state of a backup, once it is not in progress any more.
 async fn state(server: &Server, path: &str) -> Value {
@@ -88,5 +88,49 @@ async fn a_server_is_backed_up_and_restored() {
     let server = server.restart();
     let (_, position) = create(&server).await;
     assert_eq!(instances(&server, &position).await.len(), 3);
+    assert!(!server.log().contains("ERROR"), "{}", server.log());
+}
+
+/// Asks for a restore with the backup of this number.
+async fn restore(server: &Server, query: &str, id: u64) -> Answer {
+    server.post(&format!("/v2/restore{query}"), &json!({ "backupIds": [id] })).send().await
+}
+
+async fn change_mode(server: &Server, mode: &str) {
+    server.ask("PATCH", &format!("/v2/mode?mode={mode}")).send().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_does_not_process_is_restored_while_it_runs() {
+    let backups = tempfile::tempdir().unwrap();
+    let mut server = Server::start(&[format!("backup.directory={}", backups.path().display())]);
+    deploy(&server, "", None, &[("marker.bpmn", MARKER_PROCESS)]).await;
+    let (before, _) = create(&server).await;
+    change_mode(&server, "RECOVERING").await;
+    for kind in ["history", "runtime"] {
+        server.post(&format!("/v2/backups/{kind}"), &json!({ "backupId": 5 })).send().await.expect(202);
+        assert_eq!(state(&server, &format!("/v2/backups/{kind}/5")).await["state"], "COMPLETED");
+    }
+    change_mode(&server, "PROCESSING").await;
+    let (after, position) = create(&server).await;
+    assert_eq!(instances(&server, &position).await.len(), 2);
+    server.get("/v2/restore").send().await.expect(404);
+
+    let processing = restore(&server, "", 5).await.expect(409).text;
+    assert!(processing.contains("RECOVERING"), "{processing}");
+    change_mode(&server, "RECOVERING").await;
+    restore(&server, "", 6).await.expect(400);
+    restore(&server, "?dryRun=true", 5).await.expect(202);
+    server.get("/v2/restore").send().await.expect(404);
+    let planned = restore(&server, "", 5).await.expect(202).json();
+    server.await_ready();
+    let told = server.get("/v2/restore").send().await.expect(200).json();
+    assert_eq!((&told["status"], &told["changeId"]), (&json!("COMPLETED"), &planned["changeId"]), "{told}");
+    assert_eq!(told["brokers"][0]["partitions"][0]["state"], "RESTORED", "{told}");
+
+    let (next, position) = create(&server).await;
+    assert_eq!(instances(&server, &position).await, [before, next.clone()]);
+    let gone = server.get(&format!("/v2/process-instances/{after}")).send().await;
+    assert!(gone.status == 404 || next == after, "{}", gone.text);
     assert!(!server.log().contains("ERROR"), "{}", server.log());
 }

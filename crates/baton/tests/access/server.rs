@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -20,6 +20,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// A server that ends with the test.
 pub struct Server {
     child: Child,
+    output: BufReader<ChildStdout>,
     ready: String,
     settings: Vec<String>,
     directory: tempfile::TempDir,
@@ -126,11 +127,17 @@ impl Server {
             .args(settings.iter().flat_map(|setting| ["--set", setting]));
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::from(log)).spawn().unwrap();
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        let server = Self { child, ready, settings, directory };
-        assert!(!server.ready.is_empty(), "{}", server.log());
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Self { child, output, ready: String::new(), settings, directory };
+        server.await_ready();
         server
+    }
+
+    /// Waits until the server says that it is ready, and where.
+    pub fn await_ready(&mut self) {
+        self.ready.clear();
+        self.output.read_line(&mut self.ready).unwrap();
+        assert!(!self.ready.is_empty(), "{}", self.log());
     }
 
     /// Stops the server as an operator does and starts it anew with the same data and settings.

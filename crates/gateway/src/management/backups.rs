@@ -48,6 +48,20 @@ pub struct HistoryBackupStatus {
     pub snapshot_name: String,
 }
 
+/// A restore that a broker was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoreStatus {
+    pub change_id: String,
+    /// `IN_PROGRESS`, `COMPLETED` or `FAILED`.
+    pub state: &'static str,
+    /// Unix milliseconds.
+    pub started_at_ms: i64,
+    /// Unix milliseconds.
+    pub completed_at_ms: Option<i64>,
+    pub backup_id: u64,
+    pub broker_id: u32,
+}
+
 /// The number of a backup in a path.
 fn number(id: &str) -> Result<u64, Problem> {
     id.parse().ok().filter(|id| *id > 0).ok_or_else(|| {

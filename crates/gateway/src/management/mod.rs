@@ -51,7 +51,7 @@ use crate::connection::http1::Http1;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 use crate::connection::unread::{BodyError, Lent};
-pub use backups::{BackupStatus, HistoryBackupStatus};
+pub use backups::{BackupStatus, HistoryBackupStatus, RestoreStatus};
 pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};

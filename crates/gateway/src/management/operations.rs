@@ -11,7 +11,7 @@ use parking_lot::{Mutex, RwLock};
 use protocol::{Clock, Key, PartitionId};
 use serde_json::Value;
 
-use super::backups::{BackupStatus, HistoryBackupStatus};
+use super::backups::{BackupStatus, HistoryBackupStatus, RestoreStatus};
 
 /// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it
 /// says so.
@@ -133,6 +133,18 @@ pub trait Operations: Send + Sync + 'static {
     }
 
     fn delete_history_backup(&self, id: u64) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Ends this broker and starts it again with a backup in the place of its data. Processing must be paused and the
+    /// broker alone. With `dry_run`, tells only whether that is possible. Gives the number of this broker.
+    fn restore(
+        &self,
+        change_id: String,
+        backup_id: u64,
+        dry_run: bool,
+    ) -> BoxFuture<'_, Result<u32, OperationError>>;
+
+    /// The latest restore that was begun in this way.
+    fn restore_status(&self) -> Result<Option<RestoreStatus>, OperationError>;
 }
 
 /// The brokers of a cluster.

@@ -7,7 +7,7 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
     BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus,
     HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
-    ReplicaStatus, StateComparison,
+    ReplicaStatus, RestoreStatus, StateComparison,
 };
 use parking_lot::Mutex;
 use protocol::Clock;
@@ -120,6 +120,14 @@ impl Operations for FakeBroker {
 
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
         self.done(if soft { "soft" } else { "hard" })
+    }
+
+    fn restore(&self, _: String, _: u64, _: bool) -> BoxFuture<'_, Result<u32, OperationError>> {
+        ready(Err(OperationError::Failed("not asked at this port".to_owned()))).boxed()
+    }
+
+    fn restore_status(&self) -> Result<Option<RestoreStatus>, OperationError> {
+        Ok(None)
     }
 
     fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {

@@ -12,7 +12,7 @@ use protocol::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::contract::{check_response, is_always_refused, small_body, valid_path};
+use super::contract::{check_response, small_body, valid_path};
 use super::fake::FakeBroker;
 use super::fake_storage::FakeStorage;
 use super::{Gateway, Options, block_on, request, text};
@@ -235,7 +235,7 @@ fn whoever_may_do_everything_sees_and_does_everything() {
             // There is no document.
             let of_document =
                 [Operation::GetDocument, Operation::DeleteDocument, Operation::CreateDocumentLink];
-            if is_form || of_document.contains(&operation) || is_always_refused(operation) {
+            if is_form || of_document.contains(&operation) {
                 continue;
             }
             let (status, body) = ask(&gateway, operation).await;

@@ -225,19 +225,37 @@ fn a_broker_without_backups_says_why() {
 }
 
 #[test]
-fn a_running_cluster_is_not_restored() {
-    let gateway = gateway_to(&Arc::default());
-    for path in ["/v2/restore", "/cluster/v2/restore?dryRun=true"] {
-        let body = r#"{"backupIds":[3]}"#;
-        let (status, detail) = refused(&gateway, "POST", path, body);
-        assert!(status == 409 && detail.contains("`baton restore`"), "{detail}");
-        let time = r#"{"from":"2030-01-01T00:00:00Z","to":null}"#;
-        assert_eq!(refused(&gateway, "POST", path, time).0, 409);
+fn a_broker_is_restored_with_a_backup() {
+    let operations = Arc::new(FakeOperations::with_backups());
+    let gateway = gateway_to(&operations);
+    let cluster = ("/cluster/v2/restore", Operation::RestoreAsClusterAdmin);
+    for (path, operation) in [("/v2/restore", Operation::Restore), cluster] {
+        let planned = succeed(&gateway, operation, &format!("{path}?dryRun=true"), r#"{"backupIds":[1]}"#);
+        assert!(operations.told.lock().is_empty(), "nothing was asked for");
+        let names = planned["plannedChanges"][0]["operations"].as_array().unwrap().iter();
+        let names: Vec<&str> = names.map(|step| step["operation"].as_str().unwrap()).collect();
+        assert_eq!(
+            names,
+            ["PartitionPreRestoreOperation", "PartitionRestoreOperation", "ModeChangeOperation"]
+        );
         for unclear in ["{}", r#"{"backupIds":[]}"#, r#"{"backupIds":[3],"to":"2030-01-01T00:00:00Z"}"#] {
             let wanted = (400, "request body: expected either backupIds, or from and to".to_owned());
             assert_eq!(refused(&gateway, "POST", path, unclear), wanted, "{unclear}");
         }
     }
-    let (status, detail) = refused(&gateway, "GET", "/v2/restore", "");
-    assert!(status == 404 && detail.contains("`baton restore`"), "{detail}");
+    let other = r#"{"overrides":{"other":{"backupIds":[1]}}}"#;
+    assert_eq!(refused(&gateway, "POST", "/cluster/v2/restore", other).0, 400);
+    let own = r#"{"overrides":{"default":{"backupIds":[1]}}}"#;
+    succeed(&gateway, cluster.1, cluster.0, own);
+    assert_eq!(*operations.told.lock(), ["restore"]);
+    assert_eq!(succeed(&gateway, Operation::GetRestoreStatus, "/v2/restore", "")["status"], "COMPLETED");
+    assert_eq!(refused(&gateway_to(&Arc::default()), "GET", "/v2/restore", "").0, 404);
+    let working = FakeOperations {
+        refusal: Some(OperationError::Conflict("it works".to_owned())),
+        ..FakeOperations::default()
+    };
+    assert_eq!(
+        refused(&gateway_to(&Arc::new(working)), "POST", "/v2/restore", r#"{"backupIds":[1]}"#).0,
+        409
+    );
 }

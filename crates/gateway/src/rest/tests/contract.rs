@@ -297,11 +297,6 @@ fn bad_path_parameters_are_refused_by_name() {
     assert!(count > 150, "only {count} cases were generated");
 }
 
-/// A cluster that serves requests is not restored.
-pub(super) const fn is_always_refused(operation: Operation) -> bool {
-    matches!(operation, Operation::Restore | Operation::RestoreAsClusterAdmin | Operation::GetRestoreStatus)
-}
-
 /// A valid body, as small as can be.
 pub(super) fn small_body(operation: Operation) -> Option<Value> {
     let spec = operation.spec();
@@ -394,8 +389,7 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
         if matches!(
             operation,
             Operation::GetDocument | Operation::DeleteDocument | Operation::CreateDocumentLink
-        ) || is_always_refused(operation)
-        {
+        ) {
             continue;
         }
         let gateway = stored_gateway(&Arc::default(), &Arc::default());

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::management::{
     BackupStatus, BannedInstance, ClusterStatus, Component, ExporterStatus, HistoryBackupStatus,
-    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, Slot, StateComparison,
+    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, RestoreStatus, Slot,
+    StateComparison,
 };
 
 type Done<'a, T> = BoxFuture<'a, Result<T, OperationError>>;
@@ -237,6 +238,26 @@ impl Operations for FakeOperations {
     fn history_backups(&self) -> Done<'_, Vec<HistoryBackupStatus>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         ready(self.refusal.clone().map_or_else(|| Ok(self.histories.lock().clone()), Err)).boxed()
+    }
+
+    fn restore(&self, _: String, _: u64, dry_run: bool) -> Done<'_, u32> {
+        if !dry_run {
+            drop(self.tell("restore"));
+        }
+        ready(self.refusal.clone().map_or(Ok(2), Err)).boxed()
+    }
+
+    fn restore_status(&self) -> Result<Option<RestoreStatus>, OperationError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let is_known = !self.backups.lock().is_empty();
+        Ok(is_known.then(|| RestoreStatus {
+            change_id: "9".to_owned(),
+            state: "COMPLETED",
+            started_at_ms: 1_000,
+            completed_at_ms: Some(2_000),
+            backup_id: 3,
+            broker_id: 2,
+        }))
     }
 
     fn delete_history_backup(&self, id: u64) -> Done<'_, ()> {
