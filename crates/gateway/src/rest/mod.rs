@@ -36,6 +36,7 @@ mod route;
 mod search;
 mod server;
 mod session;
+mod sign_in;
 mod storage;
 #[cfg(test)]
 mod tests;
