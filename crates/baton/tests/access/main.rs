@@ -16,6 +16,7 @@ mod positions;
 mod seed;
 mod server;
 mod sessions;
+mod sign_in;
 mod sites;
 mod task_grants;
 mod tenants;
