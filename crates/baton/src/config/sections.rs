@@ -404,6 +404,9 @@ sections! {
         fresh_timeout: Duration = s(1), [Duration::ZERO, s(600)];
         /// Time limit for a search.
         query_timeout: Duration = s(10), [ms(10), s(600)];
+        /// Whether each step of an instance is kept, with the values of variables, for as long as the instance is. It
+        /// begins with instances that start from then on, and costs throughput and room.
+        steps: bool = false;
     }
 
     /// The file of the embedded secondary storage.
