@@ -170,7 +170,6 @@ impl Access {
     }
 
     /// How requests are authenticated, as the setting names it.
-    #[cfg(feature = "web")]
     pub(crate) fn method_name(&self) -> &'static str {
         self.0.authenticator.method_name()
     }

@@ -10,6 +10,7 @@ mod identity;
 mod issuer;
 mod nothing_allowed;
 mod operators;
+mod own_operations;
 mod passwords;
 mod permissions;
 mod positions;

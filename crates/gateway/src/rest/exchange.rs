@@ -44,7 +44,8 @@ use super::validate::{check_parameter, validate};
 use crate::connection::unread::Meter;
 use crate::idempotency::{self, IDEMPOTENCY_KEY};
 
-const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
+const PUBLIC: &[Operation] =
+    &[Operation::GetBoot, Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
 
 impl Gateway {
     /// A gateway to a broker. Activations stop waiting when `stop` is cancelled.

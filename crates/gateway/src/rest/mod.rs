@@ -8,6 +8,7 @@
 //! add boxed services and header copies to a path whose cost is the product's promise.
 
 mod batch_searches;
+mod baton;
 mod call;
 mod contract;
 mod download;

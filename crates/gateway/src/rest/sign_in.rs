@@ -56,24 +56,24 @@ impl Gateway {
         match call {
             SignInCall::Depart => match access.depart(&next, self.redirect_uri(head)?).await {
                 Ok(departed) => Ok(redirect(StatusCode::FOUND, &departed.location, &departed.cookies)),
-                Err(failure) => Ok(self.not_signed_in(failure, &next, &[])),
+                Err(failure) => Ok(Self::not_signed_in(failure, &next, &[])),
             },
             SignInCall::Arrive => match access.arrive(head, |name| field(query, name)).await? {
                 Ok(departed) => {
-                    Ok(redirect(StatusCode::SEE_OTHER, &self.page(&departed.location), &departed.cookies))
+                    Ok(redirect(StatusCode::SEE_OTHER, &departed.location, &departed.cookies))
                 }
                 Err((failure, departed)) => {
-                    Ok(self.not_signed_in(failure, &departed.location, &departed.cookies))
+                    Ok(Self::not_signed_in(failure, &departed.location, &departed.cookies))
                 }
             },
         }
     }
 
     /// To the login page, which says why.
-    fn not_signed_in(&self, failure: SignInFailure, next: &str, cookies: &[String]) -> Response<ReplyBody> {
+    fn not_signed_in(failure: SignInFailure, next: &str, cookies: &[String]) -> Response<ReplyBody> {
         let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-        let login = self.page(LOGIN_PAGE);
-        redirect(StatusCode::SEE_OTHER, &format!("{login}?error={}&next={next}", failure.name()), cookies)
+        let page = format!("{LOGIN_PAGE}?error={}&next={next}", failure.name());
+        redirect(StatusCode::SEE_OTHER, &page, cookies)
     }
 
     /// Where the issuer sends the browser back to, by the address that the browser came by.
@@ -87,13 +87,7 @@ impl Gateway {
             _ if self.options.tls.is_some() => "https",
             _ => "http",
         };
-        Ok(format!("{scheme}://{host}{}", self.page(CALLBACK)))
-    }
-
-    /// A path of ours as browsers know it.
-    #[expect(clippy::unused_self, reason = "the base path is a setting")]
-    fn page(&self, path: &str) -> String {
-        path.to_owned()
+        Ok(format!("{scheme}://{host}{CALLBACK}"))
     }
 }
 
