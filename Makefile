@@ -24,7 +24,7 @@ demo: ## Run 150 orders per second through a server of its own, over gRPC and ov
 	@scripts/needs cc $(CARGO)
 	@test -x "$(TARGET)/demo/baton" || scripts/room "$(TARGET)" 900
 	@test -x "$(TARGET)/demo/baton" || echo "Building some 300 crates; two cores take about six minutes, once."
-	$(CARGO) build --locked --profile demo --no-default-features -p baton
+	$(CARGO) build --locked --profile demo --no-default-features --features web -p baton
 	@mkdir -p "$(SCRATCH)"
 	"$(TARGET)/demo/baton" demo --scratch "$(SCRATCH)" $(ARGS)
 

@@ -1,5 +1,5 @@
-//! Compiles `api/contract.json` to static tables: schemas, operations, routes; and the answers that releases have
-//! published, for tests. Stops at what it does not know.
+//! Compiles `api/contract.json` and `api/baton.json` to static tables: schemas, operations, routes; and the answers that
+//! releases have published, for tests. Stops at what it does not know.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ const MAX_PROPERTIES: usize = 64;
 fn main() {
     println!("cargo:rerun-if-changed=api");
     println!("cargo:rerun-if-changed=build.rs");
-    let contract = read("contract");
+    let contract = merged(read("contract"), read("baton"));
     let mut compiler = Compiler::new(&contract, Unnamed::Refused);
     let operations = contract["operations"].as_array().expect("operations is a list");
     let texts = PATTERNS.map(|(text, _)| text);
@@ -47,6 +47,18 @@ fn main() {
 fn read(name: &str) -> Value {
     let text = fs::read_to_string(format!("api/{name}.json")).expect("the contract is readable");
     serde_json::from_str(&text).expect("the contract is JSON")
+}
+
+/// The contract with the operations of our own.
+fn merged(mut contract: Value, own: Value) -> Value {
+    let (schemas, operations) = (&own["schemas"], &own["operations"]);
+    let all = contract["schemas"].as_object_mut().expect("schemas by name");
+    for (name, schema) in schemas.as_object().expect("schemas by name") {
+        assert!(all.insert(name.clone(), schema.clone()).is_none(), "two schemas are named {name}");
+    }
+    let all = contract["operations"].as_array_mut().expect("operations is a list");
+    all.extend(operations.as_array().expect("operations is a list").iter().cloned());
+    contract
 }
 
 fn write(name: &str, tables: &str) {
@@ -321,7 +333,7 @@ impl<'a> Compiler<'a> {
         writeln!(
             self.out,
             "/// The operations of the contract, in its order.\n\
-             #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n#[repr(u8)]\n\
+             #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n#[repr(u16)]\n\
              pub(crate) enum Operation {{\n{names}}}\n\
              pub(crate) static OPERATIONS: [OperationSpec; {count}] = [\n{specs}];"
         )

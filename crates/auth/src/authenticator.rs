@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::basic::{Basic, Recheck};
 use crate::clock::Clock;
 use crate::metric_definitions::refused;
-use crate::oidc::Oidc;
+use crate::oidc::{Arrival, Oidc, SignInFailure, path_of_ours};
 use crate::origin::Origins;
 use crate::presented::{BASIC, BEARER, Credentials, Presented};
 use crate::principal::Principal;
 use crate::refusal::{Reason, Refusal};
-use crate::session::{SessionSettings, Sessions};
+use crate::session::{Due, SessionSettings, Sessions};
 
 /// Authentication of requests.
 #[derive(Debug)]
@@ -46,6 +46,37 @@ pub struct SignedIn {
     pub cookies: [String; 2],
     /// Value of the CSRF cookie, for clients that read it from the answer.
     pub csrf_token: String,
+}
+
+/// How a browser gets a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// It needs none.
+    Open,
+    /// With a user name and a password.
+    Password,
+    /// At the issuer.
+    Redirect,
+    /// With a token.
+    Token,
+}
+
+/// Where a browser goes, and what it keeps and forgets: values of `Set-Cookie`, each for a header of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Departed {
+    /// An address, or a path of ours.
+    pub location: String,
+    /// The cookies.
+    pub cookies: Vec<String>,
+}
+
+/// A session that ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SignedOut {
+    /// Values of `Set-Cookie`, each for a header of its own.
+    pub cookies: Vec<String>,
+    /// Where the browser goes to sign out at the issuer, too.
+    pub location: Option<String>,
 }
 
 /// Finds out who sends a request. Made once, asked for every request.
@@ -100,19 +131,90 @@ impl Authenticator {
         self.begin_session(presented, with).await.map_err(|reason| self.refuse(reason))
     }
 
-    /// Ends the session, if there is one. Gives values of `Set-Cookie`, each for a header of its own.
+    /// How a browser gets a session.
+    pub fn entry(&self) -> Entry {
+        match (&self.method, &self.sessions) {
+            (Method::None, _) => Entry::Open,
+            (Method::Oidc(oidc), Some(_)) if oidc.has_code_flow() => Entry::Redirect,
+            (Method::Oidc(_), _) => Entry::Token,
+            (Method::Basic(_), _) => Entry::Password,
+        }
+    }
+
+    fn issuer(&self) -> Option<(&Oidc, &Sessions)> {
+        match (&self.method, &self.sessions) {
+            (Method::Oidc(oidc), Some(sessions)) if oidc.has_code_flow() => Some((oidc, sessions)),
+            _ => None,
+        }
+    }
+
+    /// Sends a browser to the issuer. It comes back to `redirect_uri`, if the settings name no other address, and goes
+    /// to `next` then, if that is a path of ours.
+    ///
+    /// # Errors
+    /// [`SignInFailure::Refused`]: people do not sign in at an issuer here. Otherwise the issuer is away.
+    pub async fn depart(&self, next: &str, redirect_uri: String) -> Result<Departed, SignInFailure> {
+        let (oidc, sessions) = self.issuer().ok_or(SignInFailure::Refused)?;
+        let (location, sealed) = oidc.depart(next, redirect_uri).await?;
+        let cookie = sessions.cookie(sessions.departure_name(), &sealed, "; HttpOnly; Max-Age=600");
+        Ok(Departed { location, cookies: vec![cookie] })
+    }
+
+    /// Begins the session of a browser that comes back from the issuer with these fields of the query. Where it goes
+    /// and what it forgets is told in any case; whether it failed, too.
+    pub async fn arrive(
+        &self,
+        presented: &Presented<'_>,
+        field: impl Fn(&str) -> Option<String>,
+    ) -> Result<Departed, (SignInFailure, Departed)> {
+        let Some((oidc, sessions)) = self.issuer() else {
+            let nowhere = Departed { location: "/".to_owned(), cookies: vec![] };
+            return Err((SignInFailure::Refused, nowhere));
+        };
+        let sealed = presented.cookie(sessions.departure_name());
+        let forget = sessions.cookie(sessions.departure_name(), "", "; HttpOnly; Max-Age=0");
+        let (state, code, issuer) = (field("state"), field("code"), field("iss"));
+        let answer = Arrival {
+            state: state.as_deref(),
+            code: code.as_deref(),
+            issuer: issuer.as_deref(),
+            is_error: field("error").is_some(),
+        };
+        match oidc.arrive(sealed, &answer).await {
+            Ok((granted, next)) => {
+                if let Some(before) = presented.cookie(sessions.cookie_name()) {
+                    sessions.end(before);
+                }
+                let id = sessions.begin_granted(granted);
+                let cookies = sessions.cookies(&id).into_iter().chain([forget]).collect();
+                Ok(Departed { location: next, cookies })
+            }
+            Err(failure) => {
+                let next = sealed.and_then(|sealed| oidc.next_of(sealed));
+                let location = next.as_deref().map_or("/", path_of_ours).to_owned();
+                Err((failure, Departed { location, cookies: vec![forget] }))
+            }
+        }
+    }
+
+    /// Ends the session, if there is one. Gives values of `Set-Cookie`, each for a header of its own, and where the
+    /// browser goes to sign out at the issuer, too.
     ///
     /// # Errors
     /// [`Reason::CrossSite`] and [`Reason::CsrfToken`]: nobody signs out somebody else.
-    pub fn sign_out(&self, presented: &Presented<'_>) -> Result<Vec<String>, Refusal> {
-        let Some(sessions) = &self.sessions else { return Ok(vec![]) };
+    pub fn sign_out(&self, presented: &Presented<'_>) -> Result<SignedOut, Refusal> {
+        let Some(sessions) = &self.sessions else { return Ok(SignedOut::default()) };
+        let mut location = None;
         if let Some(id) = presented.cookie(sessions.cookie_name()) {
             if sessions.find(id).is_some() {
                 self.check_origin(presented, sessions, id).map_err(|reason| self.refuse(reason))?;
+                if let (Some((oidc, _)), Some(grant)) = (self.issuer(), sessions.grant(id)) {
+                    location = oidc.sign_out_url(&grant);
+                }
             }
             sessions.end(id);
         }
-        Ok(sessions.ending_cookies().into())
+        Ok(SignedOut { cookies: sessions.ending_cookies().into(), location })
     }
 
     async fn principal(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Reason> {
@@ -140,9 +242,10 @@ impl Authenticator {
     async fn of_session(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Reason> {
         let sessions = self.sessions.as_ref().ok_or(Reason::Missing)?;
         let id = presented.cookie(sessions.cookie_name()).ok_or(Reason::Missing)?;
-        let (principal, standing) = sessions.find(id).ok_or(Reason::Session)?;
+        let found = sessions.find(id).ok_or(Reason::Session)?;
+        let mut principal = found.principal;
         if let (Method::Basic(basic), Some(standing), Some(user)) =
-            (&self.method, standing, principal.user_name())
+            (&self.method, found.standing, principal.user_name())
         {
             match basic.standing_of(user, &standing).await? {
                 Recheck::Same => {}
@@ -154,6 +257,9 @@ impl Authenticator {
             }
         }
         self.check_origin(presented, sessions, id)?;
+        if let (Some((oidc, _)), Some(due)) = (self.issuer(), found.due) {
+            principal = renewed(oidc, sessions, id, principal, &due).await?;
+        }
         Ok(principal)
     }
 
@@ -201,5 +307,31 @@ impl Authenticator {
             return Err(Reason::CrossSite);
         }
         if sessions.is_csrf_token(id, presented.csrf_token) { Ok(()) } else { Err(Reason::CsrfToken) }
+    }
+}
+
+/// The principal of a session whose tokens are due.
+async fn renewed(
+    oidc: &Oidc,
+    sessions: &Sessions,
+    id: &str,
+    principal: Arc<Principal>,
+    due: &Due,
+) -> Result<Arc<Principal>, Reason> {
+    let is_renewed = || sessions.is_renewed(id, &due.grant);
+    match oidc.renew(&principal.identity, &due.grant, is_renewed).await {
+        Ok(Some(granted)) => {
+            let principal = Arc::clone(&granted.principal);
+            sessions.renew(id, granted);
+            Ok(principal)
+        }
+        // Somebody else renewed them, or ended the session.
+        Ok(None) if is_renewed() => Ok(sessions.find(id).ok_or(Reason::Session)?.principal),
+        Ok(None) | Err(SignInFailure::Unavailable) if !due.have_ended => Ok(principal),
+        Ok(None) | Err(SignInFailure::Unavailable) => Err(Reason::IssuerUnavailable),
+        Err(_) => {
+            sessions.end(id);
+            Err(Reason::Session)
+        }
     }
 }

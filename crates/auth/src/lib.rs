@@ -3,7 +3,7 @@
 //! A gateway hands what a request presents (its `Authorization` header, cookies, and what tells a browser's
 //! request) to an [`Authenticator`] and gets a [`Principal`] or a [`Refusal`], which says what status and which
 //! challenge to answer. Three methods: none, Basic against a store of users ([`Basic`]), and bearer tokens of an
-//! OpenID Connect issuer ([`Oidc`]). A browser may trade either for a session ([`Sessions`]). [`ServerTls`] is for
+//! OpenID Connect issuer ([`Oidc`]). A browser may trade either for a session ([`Sessions`]), or get one by signing in at the issuer. [`ServerTls`] is for
 //! every port.
 //!
 //! Each request is answered from bounded caches: one keyed hash and one look-up. The password hash, the
@@ -28,10 +28,10 @@ mod session;
 mod tls;
 
 pub use attempts::AttemptLimits;
-pub use authenticator::{Authenticator, Method, SignIn, SignedIn};
+pub use authenticator::{Authenticator, Departed, Entry, Method, SignIn, SignedIn, SignedOut};
 pub use basic::{Basic, Unavailable, Users};
 pub use clock::Clock;
-pub use oidc::{ClaimPath, Oidc, OidcSettings, SettingsError, claim_values};
+pub use oidc::{ClaimPath, CodeFlowSettings, Oidc, OidcSettings, SettingsError, SignInFailure, claim_values};
 pub use origin::{Origin, Origins};
 pub use outbound::{ConnectError, connect};
 pub use password::{Cost, HashError, HashLimits, Hasher};

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use crate::basic::CachedUser;
 use crate::clock::Clock;
+use crate::oidc::{Grant, Granted};
 use crate::principal::{Identity, Principal};
 use crate::secret::{Digest, ProcessKey, random_id};
 
@@ -22,6 +23,12 @@ const CSRF_COOKIE: &str = "X-CSRF-TOKEN";
 const COOKIE: &str = "baton-session";
 /// The same with TLS: browsers take the prefix only from us, over TLS, for this host (RFC 6265bis §4.1.3.2).
 const COOKIE_SECURE: &str = "__Host-baton-session";
+
+/// The cookie of somebody who has gone to the issuer.
+const DEPARTURE: &str = "baton-sign-in";
+const DEPARTURE_SECURE: &str = "__Host-baton-sign-in";
+/// Tokens are renewed this long before they end.
+const RENEWED_BEFORE_MS: u64 = 30_000;
 
 /// How long sessions last and how many there may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +70,29 @@ struct Session {
     ends_ms: u64,
     /// When the token ends that it began with, by the time of day.
     token_ends_ms: Option<u64>,
+    /// What the issuer granted, if it signed somebody in here.
+    grant: Option<Arc<Grant>>,
+}
+
+impl Session {
+    /// Its tokens, if they can be renewed.
+    fn renewable(&self) -> Option<&Arc<Grant>> {
+        self.grant.as_ref().filter(|grant| grant.refresh_token.is_some())
+    }
+}
+
+/// A session that is valid.
+pub(crate) struct Found {
+    pub principal: Arc<Principal>,
+    pub standing: Option<CachedUser>,
+    /// Tokens that end soon, or have ended.
+    pub due: Option<Due>,
+}
+
+/// Tokens to be renewed.
+pub(crate) struct Due {
+    pub grant: Arc<Grant>,
+    pub have_ended: bool,
 }
 
 /// Sessions, and whose they are.
@@ -141,18 +171,34 @@ impl Sessions {
         standing: Option<CachedUser>,
         ends_ms: Option<u64>,
     ) -> String {
-        let id = random_id();
+        self.insert(self.session(principal, standing, ends_ms, None))
+    }
+
+    /// Begins a session of somebody whom the issuer has signed in. If its tokens can be renewed, it outlives them.
+    pub(crate) fn begin_granted(&self, granted: Granted) -> String {
+        let Granted { principal, ends_ms, grant } = granted;
+        self.insert(self.session(principal, None, Some(ends_ms), Some(grant)))
+    }
+
+    fn session(
+        &self,
+        principal: Arc<Principal>,
+        standing: Option<CachedUser>,
+        token_ends_ms: Option<u64>,
+        grant: Option<Arc<Grant>>,
+    ) -> Session {
         let now_ms = self.clock.steady_ms();
         let longest_ms = self.settings.absolute.as_millis() as u64;
+        let mut session = Session { principal, standing, used_ms: now_ms, ends_ms: 0, token_ends_ms, grant };
+        let ends_ms = token_ends_ms.filter(|_| session.renewable().is_none());
         // The rest of the token's time, too, should the time of day be set back.
         let left_ms = ends_ms.map_or(longest_ms, |ends_ms| ends_ms.saturating_sub(self.clock.now_ms()));
-        let session = Session {
-            principal,
-            standing,
-            used_ms: now_ms,
-            ends_ms: now_ms.saturating_add(left_ms.min(longest_ms)),
-            token_ends_ms: ends_ms,
-        };
+        session.ends_ms = now_ms.saturating_add(left_ms.min(longest_ms));
+        session
+    }
+
+    fn insert(&self, session: Session) -> String {
+        let id = random_id();
         let (count_max, own_max) = (self.settings.count_max.max(1), self.settings.per_user_max.max(1));
         let mut table = self.table.lock();
         let owner = session.principal.identity.clone();
@@ -171,8 +217,8 @@ impl Sessions {
         id
     }
 
-    /// The principal of a session, if it is valid. The call counts as a use.
-    pub(crate) fn find(&self, id: &str) -> Option<(Arc<Principal>, Option<CachedUser>)> {
+    /// A session, if it is valid. The call counts as a use.
+    pub(crate) fn find(&self, id: &str) -> Option<Found> {
         let digest = self.digest(id);
         let mut table = self.table.lock();
         let session = table.by_digest.get_mut(&digest)?;
@@ -181,7 +227,42 @@ impl Sessions {
             return None;
         }
         session.used_ms = self.clock.steady_ms();
-        Some((Arc::clone(&session.principal), session.standing.clone()))
+        Some(Found {
+            principal: Arc::clone(&session.principal),
+            standing: session.standing.clone(),
+            due: self.due(session),
+        })
+    }
+
+    fn due(&self, session: &Session) -> Option<Due> {
+        let (grant, ends_ms, now_ms) = (session.renewable()?, session.token_ends_ms?, self.clock.now_ms());
+        let is_due = now_ms.saturating_add(RENEWED_BEFORE_MS) >= ends_ms;
+        is_due.then(|| Due { grant: Arc::clone(grant), have_ended: now_ms >= ends_ms })
+    }
+
+    /// Whether a session has other tokens than these.
+    pub(crate) fn is_renewed(&self, id: &str, grant: &Arc<Grant>) -> bool {
+        let table = self.table.lock();
+        let session = table.by_digest.get(&self.digest(id));
+        session.is_none_or(|it| it.grant.as_ref().is_none_or(|now| !Arc::ptr_eq(now, grant)))
+    }
+
+    /// Keeps newer tokens of the same principal.
+    pub(crate) fn renew(&self, id: &str, granted: Granted) {
+        if let Some(session) = self.table.lock().by_digest.get_mut(&self.digest(id)) {
+            debug_assert_eq!(
+                session.principal.identity, granted.principal.identity,
+                "it belongs to somebody"
+            );
+            session.principal = granted.principal;
+            session.token_ends_ms = Some(granted.ends_ms);
+            session.grant = Some(granted.grant);
+        }
+    }
+
+    /// What the issuer granted for a session.
+    pub(crate) fn grant(&self, id: &str) -> Option<Arc<Grant>> {
+        self.table.lock().by_digest.get(&self.digest(id))?.grant.clone()
     }
 
     /// Keeps what the store of users said last.
@@ -212,7 +293,8 @@ impl Sessions {
         let (now_ms, idle_ms) = (self.clock.steady_ms(), self.settings.idle.as_millis() as u64);
         now_ms >= session.ends_ms
             || now_ms.saturating_sub(session.used_ms) >= idle_ms
-            || session.token_ends_ms.is_some_and(|ends_ms| self.clock.now_ms() >= ends_ms)
+            || (session.renewable().is_none()
+                && session.token_ends_ms.is_some_and(|ends_ms| self.clock.now_ms() >= ends_ms))
     }
 
     fn digest(&self, id: &str) -> Digest {
@@ -243,6 +325,11 @@ impl Sessions {
         ]
     }
 
+    /// The name of the cookie that whoever goes to the issuer takes along.
+    pub(crate) fn departure_name(&self) -> &'static str {
+        if self.settings.secure { DEPARTURE_SECURE } else { DEPARTURE }
+    }
+
     /// Values of `Set-Cookie` that end it there.
     pub(crate) fn ending_cookies(&self) -> [String; 2] {
         [
@@ -251,7 +338,7 @@ impl Sessions {
         ]
     }
 
-    fn cookie(&self, name: &str, value: &str, more: &str) -> String {
+    pub(crate) fn cookie(&self, name: &str, value: &str, more: &str) -> String {
         let secure = if self.settings.secure { "; Secure" } else { "" };
         format!("{name}={value}; Path=/; SameSite=Lax{secure}{more}")
     }

@@ -47,6 +47,23 @@ pub(crate) struct DemandRegistry {
     began: Instant,
 }
 
+/// Somebody who asks for jobs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// The type of jobs.
+    pub job_type: Name,
+    /// The name that the worker gave itself.
+    pub name: Name,
+    /// A stream, or a poll that waits.
+    pub is_stream: bool,
+    /// Tenants whose jobs it takes, in order.
+    pub tenant_ids: Vec<Name>,
+    /// Jobs that it has; unknown of polls.
+    pub holds: u32,
+    /// Jobs that it would take now.
+    pub free_places: u32,
+}
+
 /// Changes of a batch that concern demand.
 pub(crate) struct Delivered<'a> {
     pub queued_types: &'a [Name],
@@ -301,6 +318,27 @@ impl DemandRegistry {
 
     pub fn streams(&self) -> usize {
         self.lock().subscribers.values().filter(|subscriber| subscriber.stream().is_some()).count()
+    }
+
+    /// Everybody who asks for jobs, one entry for each stream and poll.
+    pub fn workers(&self) -> Vec<Worker> {
+        let state = self.lock();
+        let worker = |subscriber: &Subscriber| {
+            let request = &subscriber.request;
+            let (holds, free_places) = match subscriber.stream() {
+                Some(stream) => (stream.held(), stream.room()),
+                None => (0, request.max_jobs),
+            };
+            Worker {
+                job_type: request.job_type.clone(),
+                name: request.worker.clone(),
+                is_stream: subscriber.stream().is_some(),
+                tenant_ids: tenants(request),
+                holds,
+                free_places,
+            }
+        };
+        state.subscribers.values().map(worker).collect()
     }
 
     /// Figures of jobs, by their type.

@@ -7,20 +7,34 @@ use broker_api::SubmitError;
 
 use crate::flow_control::Class;
 
+/// Room on the disk of the data directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskSpace {
+    /// Bytes that are free.
+    pub free_bytes: u64,
+    /// Bytes of the whole disk.
+    pub total_bytes: u64,
+    /// With fewer free bytes, new work is refused.
+    pub reserved_bytes: u64,
+}
+
 /// State of the disk under the data directory.
+#[expect(clippy::struct_field_names, reason = "units stand last")]
 pub(crate) struct Disk {
     free_bytes: AtomicU64,
+    total_bytes: AtomicU64,
     min_free_bytes: u64,
 }
 
 impl Disk {
     pub fn new(min_free_bytes: u64) -> Self {
-        Self { free_bytes: AtomicU64::new(u64::MAX), min_free_bytes }
+        Self { free_bytes: AtomicU64::new(u64::MAX), total_bytes: AtomicU64::new(0), min_free_bytes }
     }
 
     /// Looks at the disk.
     pub fn measure(&self, data_dir: &Path) {
         if let Ok(stat) = rustix::fs::statvfs(data_dir) {
+            self.total_bytes.store(stat.f_blocks.saturating_mul(stat.f_frsize), Ordering::Relaxed);
             self.free_bytes.store(stat.f_bavail.saturating_mul(stat.f_frsize), Ordering::Relaxed);
         }
     }
@@ -28,6 +42,16 @@ impl Disk {
     /// Bytes that are free; none before the first look.
     pub fn free_bytes(&self) -> Option<u64> {
         Some(self.free_bytes.load(Ordering::Relaxed)).filter(|bytes| *bytes != u64::MAX)
+    }
+
+    /// All that is known of it; nothing before the first look.
+    pub fn space(&self) -> Option<DiskSpace> {
+        let total_bytes = self.total_bytes.load(Ordering::Relaxed);
+        self.free_bytes().map(|free_bytes| DiskSpace {
+            free_bytes,
+            total_bytes,
+            reserved_bytes: self.min_free_bytes,
+        })
     }
 
     /// Whether there is room for commands of a class. Work begun is let go on down to half of the limit.

@@ -67,6 +67,8 @@ pub use bootstrap::BootstrapError;
 pub use clock::WallClock;
 pub use cluster::Replica;
 pub use comparison::{Comparison, StateHash};
+pub use demand::Worker;
+pub use disk::DiskSpace;
 pub use engine::WorkLimits;
 pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
 pub use identity::IdentityError;

@@ -20,7 +20,8 @@ use crate::answers::{PendingRequest, stopping};
 use crate::apply_watch::SlowBatch;
 use crate::backups::BackupDirectory;
 use crate::cluster::Replica;
-use crate::disk::Disk;
+use crate::demand::Worker;
+use crate::disk::{Disk, DiskSpace};
 use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::machine::PartitionState;
@@ -209,6 +210,16 @@ impl Node {
     /// Whether it leads its partition.
     pub fn leads(&self) -> bool {
         self.shared.leading.leads()
+    }
+
+    /// Everybody who asks for jobs at this broker. `None`: another broker hands jobs out.
+    pub fn workers(&self) -> Option<Vec<Worker>> {
+        self.leads().then(|| self.shared.demand.workers())
+    }
+
+    /// The disk of the data directory, once it was looked at.
+    pub fn disk_space(&self) -> Option<DiskSpace> {
+        self.disk.space()
     }
 
     /// Whether it is one of several brokers.

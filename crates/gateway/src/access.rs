@@ -11,8 +11,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use auth::{
-    Authenticator, ClaimPath, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn,
-    Unavailable, Users, claim_values,
+    Authenticator, ClaimPath, Clock, Departed, Identity, Method, Presented, Principal, Refusal, SignIn,
+    SignInFailure, SignedIn, SignedOut, Unavailable, Users, claim_values,
 };
 use broker_api::{Broker, SubmitError};
 use futures::future::{BoxFuture, FutureExt as _};
@@ -146,12 +146,30 @@ impl Access {
     }
 
     /// Ends the session, if there is one. Gives what the browser is told to forget.
-    pub(crate) fn sign_out(&self, head: &Parts) -> Result<Vec<String>, Refusal> {
+    pub(crate) fn sign_out(&self, head: &Parts) -> Result<SignedOut, Refusal> {
         self.0.authenticator.sign_out(&self.presented(head)?)
     }
 
+    /// How a browser gets a session.
+    pub(crate) fn entry(&self) -> auth::Entry {
+        self.0.authenticator.entry()
+    }
+
+    /// Sends a browser to the issuer. See [`Authenticator::depart`].
+    pub(crate) async fn depart(&self, next: &str, redirect_uri: String) -> Result<Departed, SignInFailure> {
+        self.0.authenticator.depart(next, redirect_uri).await
+    }
+
+    /// Begins the session of a browser that comes back from the issuer. See [`Authenticator::arrive`].
+    pub(crate) async fn arrive(
+        &self,
+        head: &Parts,
+        field: impl Fn(&str) -> Option<String>,
+    ) -> Result<Result<Departed, (SignInFailure, Departed)>, Refusal> {
+        Ok(self.0.authenticator.arrive(&self.presented(head)?, field).await)
+    }
+
     /// How requests are authenticated, as the setting names it.
-    #[cfg(feature = "web")]
     pub(crate) fn method_name(&self) -> &'static str {
         self.0.authenticator.method_name()
     }

@@ -33,6 +33,9 @@ pub const PRIORITY_VERSION: u16 = 5;
 /// The first version that has metadata and kinds of cluster variables.
 pub const METADATA_VERSION: u16 = 5;
 
+/// The first version that keeps views of users.
+pub const SAVED_VIEW_VERSION: u16 = 5;
+
 /// The first version that has business IDs of messages.
 pub const BUSINESS_ID_VERSION: u16 = 5;
 

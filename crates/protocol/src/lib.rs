@@ -40,7 +40,7 @@ pub use agent::{
 pub use batch::{
     AGENT_VERSION, BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
     FIRST_ACTIVE_VERSION, HISTORY_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION,
-    PARKING_VERSION, PRIORITY_VERSION, SUSPENSION_VERSION,
+    PARKING_VERSION, PRIORITY_VERSION, SAVED_VIEW_VERSION, SUSPENSION_VERSION,
 };
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
@@ -59,8 +59,8 @@ pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerS
 pub use idempotency::Idempotency;
 pub use identity::{
     Access, Authorization, AuthorizationScope, Caller, Circle, CircleKind, EntityType, Grants,
-    IdentityCommand, MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType, User,
-    UserChange, UserTaskProperty,
+    IdentityCommand, MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType,
+    SavedView, SavedViewCommand, User, UserChange, UserTaskProperty,
 };
 pub use intent::{Intent, ValueType};
 pub use job_kind::{JobKind, JobListenerEventType};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::{
     BatchOperationCreated, CreatedHistoryItem, DecisionEvaluationRecord, Document, GlobalListener, Key, Name,
-    UserTaskProperties, UserView,
+    SavedView, UserTaskProperties, UserView,
 };
 
 /// The answer to an accepted command.
@@ -116,6 +116,9 @@ pub enum Response {
         #[n(0)]
         key: Key,
     },
+    /// A view was created or changed.
+    #[n(17)]
+    SavedView(#[n(0)] SavedView),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]

@@ -33,8 +33,8 @@ impl Command {
                 &[V::BatchOperationCreation]
             }
             Self::ChangeBatchOperation { .. } => &[V::BatchOperationLifecycleManagement],
-            // The server asks for that by itself.
-            Self::Identity(IdentityCommand::SetUp) => &[],
+            // The server asks for that by itself; and views have no records.
+            Self::Identity(IdentityCommand::SetUp | IdentityCommand::SavedView(_)) => &[],
             Self::Identity(_) => &[V::User, V::Group, V::Role, V::Tenant, V::MappingRule, V::Authorization],
             _ => &[],
         }

@@ -3,6 +3,7 @@
 //! Rows are described once (`model`), and so are questions (`query`). Crate `secondary` writes and finds them; this
 //! crate knows no store.
 
+mod changes;
 mod condition;
 mod cursor;
 pub mod model;
@@ -12,6 +13,7 @@ mod reader;
 mod value;
 pub mod wire;
 
+pub use changes::{Changes, Flushed, List, Touch};
 pub use condition::{Operand, Test};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use progress::Progress;

@@ -1,23 +1,27 @@
 //! How far the store is, for those who wait for what they wrote.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::PartitionId;
 use tokio::sync::watch;
 
+use crate::changes::{Changes, Touch};
+
 /// Positions up to which records are in the store, by partition.
 #[derive(Debug)]
 pub struct Progress {
     positions: watch::Sender<BTreeMap<PartitionId, u64>>,
+    /// What was written lately.
+    pub changes: Changes,
     /// The progress of all copies of the store, if this is that of one of them.
     of_all: Option<Arc<Self>>,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { positions: watch::Sender::new(BTreeMap::new()), of_all: None }
+        Self { positions: watch::Sender::new(BTreeMap::new()), changes: Changes::default(), of_all: None }
     }
 }
 
@@ -40,6 +44,19 @@ impl Progress {
             }
             is_news
         });
+    }
+
+    /// Whether somebody wants to know what changes.
+    pub fn is_watched(&self) -> bool {
+        self.changes.is_wanted() || self.of_all.as_ref().is_some_and(|of_all| of_all.is_watched())
+    }
+
+    /// A flush brings the store to a position; told before [`Progress::reached`].
+    pub fn flushed(&self, position: u64, touches: Option<&HashSet<Touch>>) {
+        if let Some(of_all) = &self.of_all {
+            of_all.flushed(position, touches);
+        }
+        self.changes.flushed(position, touches);
     }
 
     /// How far it is.

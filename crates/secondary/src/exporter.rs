@@ -12,6 +12,7 @@ use crate::instance_rows::{BegunInstance, owner, part};
 use crate::projection::Projection;
 use crate::replay::{Replays, process_instance};
 use crate::store::{Left, Writer};
+use crate::touch::Touched;
 
 /// Above this, the number of records that are written at once is not limited.
 const STEP_MAX: usize = 64 * 1024;
@@ -22,6 +23,7 @@ pub struct StoreExporter {
     writer: Box<dyn Writer>,
     projection: Projection,
     progress: Arc<Progress>,
+    touched: Touched,
     batch: Batch,
     /// Position of the last record that was taken.
     taken: u64,
@@ -56,6 +58,7 @@ impl StoreExporter {
             writer,
             projection,
             progress,
+            touched: Touched::default(),
             batch: Batch::default(),
             taken: 0,
             stored: 0,
@@ -130,6 +133,8 @@ impl StoreExporter {
         self.step = (self.step * 2).min(STEP_MAX);
         self.stored = left.position;
         self.left = left;
+        self.progress.flushed(self.taken, self.touched.touches());
+        self.touched.clear();
         self.progress.reached(self.partition, self.stored);
         Ok(())
     }
@@ -207,6 +212,7 @@ impl Exporter for StoreExporter {
     }
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
+        self.touched.add(records, self.progress.is_watched());
         for record in records {
             if record.position > self.stored {
                 self.batch.begin_record(record.position);

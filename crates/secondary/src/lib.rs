@@ -22,6 +22,7 @@ mod replay;
 mod sql;
 mod sqlite;
 mod store;
+mod touch;
 mod words;
 
 #[cfg(feature = "opensearch")]

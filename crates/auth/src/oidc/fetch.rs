@@ -1,11 +1,11 @@
-//! Getting a small document over HTTP. It happens every few minutes, so nothing is kept open.
+//! Small requests to the issuer over HTTP. They are seldom, so nothing is kept open.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, HOST};
-use http::{Request, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::{Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full, Limited};
 
 use crate::outbound::{ConnectError, connect};
 use crate::tls::{ClientTls, TlsError};
@@ -32,12 +32,36 @@ pub(super) enum FetchError {
     Body(String),
 }
 
-/// The document at `url`, which has a host and the scheme http or https. Redirects are not followed.
-pub(super) async fn fetch(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError> {
-    tokio::time::timeout(TIMEOUT, fetch_patiently(url, tls)).await.map_err(|_| FetchError::Timeout)?
+/// A form for an endpoint of the issuer.
+pub(super) struct Form {
+    /// The fields, encoded.
+    pub fields: String,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
 }
 
-async fn fetch_patiently(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError> {
+/// The document at `url`, which has a host and the scheme http or https. Redirects are not followed.
+pub(super) async fn fetch(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError> {
+    match send(url, tls, None).await? {
+        (StatusCode::OK, document) => Ok(document),
+        (status, _) => Err(FetchError::Status(status)),
+    }
+}
+
+/// The answer to a form, whatever its status.
+pub(super) async fn post(url: &Uri, tls: &ClientTls, form: &Form) -> Result<(StatusCode, Bytes), FetchError> {
+    send(url, tls, Some(form)).await
+}
+
+async fn send(url: &Uri, tls: &ClientTls, form: Option<&Form>) -> Result<(StatusCode, Bytes), FetchError> {
+    tokio::time::timeout(TIMEOUT, send_patiently(url, tls, form)).await.map_err(|_| FetchError::Timeout)?
+}
+
+async fn send_patiently(
+    url: &Uri,
+    tls: &ClientTls,
+    form: Option<&Form>,
+) -> Result<(StatusCode, Bytes), FetchError> {
     let is_https = url.scheme_str() == Some("https");
     let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let port = url.port_u16().unwrap_or(if is_https { 443 } else { 80 });
@@ -46,15 +70,25 @@ async fn fetch_patiently(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError
     let authority = url.authority().map_or("", http::uri::Authority::as_str);
     // User information before an @ stays out of the log.
     let authority = authority.rsplit('@').next().unwrap_or_default();
-    let request = Request::get(path).header(HOST, authority).header(ACCEPT, "application/json");
-    let request = request.body(Empty::<Bytes>::new()).map_err(std::io::Error::other)?;
+    let request = Request::builder().uri(path).header(HOST, authority).header(ACCEPT, "application/json");
+    let request = match form {
+        None => request.body(Full::default()),
+        Some(Form { fields, authorization }) => {
+            let request = request.method(Method::POST);
+            let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+            let request = match authorization {
+                Some(authorization) => request.header(AUTHORIZATION, authorization),
+                None => request,
+            };
+            request.body(Full::from(fields.clone()))
+        }
+    };
+    let request = request.map_err(std::io::Error::other)?;
     let result = async {
         let response = sender.send_request(request).await?;
-        if response.status() != StatusCode::OK {
-            return Err(FetchError::Status(response.status()));
-        }
+        let status = response.status();
         let body = Limited::new(response.into_body(), BODY_BYTES_MAX).collect().await;
-        Ok(body.map_err(|error| FetchError::Body(error.to_string()))?.to_bytes())
+        Ok((status, body.map_err(|error| FetchError::Body(error.to_string()))?.to_bytes()))
     };
     let result = result.await;
     connection.abort();

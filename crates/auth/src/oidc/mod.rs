@@ -6,11 +6,15 @@
 
 mod algorithm;
 mod claim_path;
+mod code_flow;
+mod departure;
+mod discovery;
 mod fetch;
 mod json_path;
 mod keys;
 mod settings;
 mod settings_error;
+mod sign_in;
 mod source;
 mod token;
 
@@ -21,8 +25,13 @@ use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 
 pub use self::claim_path::{ClaimPath, claim_values};
-pub use self::settings::OidcSettings;
+use self::code_flow::CodeFlow;
+pub use self::code_flow::SignInFailure;
+use self::departure::Seal;
+pub(crate) use self::departure::path_of_ours;
+pub use self::settings::{CodeFlowSettings, OidcSettings};
 pub use self::settings_error::SettingsError;
+pub(crate) use self::sign_in::{Arrival, Grant, Granted};
 use self::source::KeySource;
 use self::token::Token;
 use crate::clock::Clock;
@@ -52,6 +61,8 @@ pub struct Oidc {
     accepted: Cache<Digest, Arc<Accepted>>,
     key: ProcessKey,
     clock: Clock,
+    code_flow: Option<CodeFlow>,
+    seal: Seal,
 }
 
 impl fmt::Debug for Oidc {
@@ -67,7 +78,13 @@ impl Oidc {
     /// [`SettingsError`], if a URL is none.
     pub fn new(settings: OidcSettings, clock: Clock) -> Result<Self, SettingsError> {
         let source = Arc::new(KeySource::new(&settings, clock.clone())?);
-        Ok(Self { settings, source, accepted: Cache::new(ACCEPTED_MAX), key: ProcessKey::random(), clock })
+        let code_flow = settings
+            .code_flow
+            .as_ref()
+            .map(|flow| CodeFlow::new(flow, &settings, clock.clone()))
+            .transpose()?;
+        let (accepted, key, seal) = (Cache::new(ACCEPTED_MAX), ProcessKey::random(), Seal::random());
+        Ok(Self { settings, source, accepted, key, clock, code_flow, seal })
     }
 
     /// How often the issuer was asked for its keys.
@@ -91,7 +108,8 @@ impl Oidc {
         // Cheap checks come first: only a token that is otherwise valid may cause a fetch of the issuer's keys.
         let token = Token::parse(token)?;
         let ends_ms = self.check_claims(&token.claims, now_ms)?;
-        let principal = self.principal(&token.claims)?;
+        self.check_recipients(&token.claims)?;
+        let principal = self.principal(&token.claims, self.settings.prefer_user_name)?;
         let generation = self.check_signature(&token).await?;
         let principal = Arc::new(principal);
         let accepted = Accepted { principal: Arc::clone(&principal), ends_ms, generation };
@@ -132,18 +150,14 @@ impl Oidc {
         if now_ms.saturating_add(skew_ms) < begins_ms {
             return Err(TokenFault::NotYetValid);
         }
+        Ok(ends_ms)
+    }
+
+    /// Whether it is meant for us, and was given to somebody who may have it.
+    fn check_recipients(&self, claims: &Map<String, Value>) -> Result<(), TokenFault> {
         let audiences = &self.settings.audiences;
-        if !audiences.is_empty() {
-            let is_ours =
-                |value: &Value| value.as_str().is_some_and(|name| audiences.iter().any(|a| a == name));
-            let is_meant = match claims.get("aud") {
-                Some(Value::Array(several)) => several.iter().any(is_ours),
-                Some(one) => is_ours(one),
-                None => false,
-            };
-            if !is_meant {
-                return Err(TokenFault::Audience);
-            }
+        if !audiences.is_empty() && !is_meant_for(claims, |name| audiences.iter().any(|a| a == name)) {
+            return Err(TokenFault::Audience);
         }
         let parties = &self.settings.authorized_parties;
         if !parties.is_empty() {
@@ -152,15 +166,19 @@ impl Oidc {
                 return Err(TokenFault::AuthorizedParty);
             }
         }
-        Ok(ends_ms)
+        Ok(())
     }
 
-    fn principal(&self, claims: &Map<String, Value>) -> Result<Principal, TokenFault> {
+    fn principal(
+        &self,
+        claims: &Map<String, Value>,
+        prefers_user_name: bool,
+    ) -> Result<Principal, TokenFault> {
         let user_name = self.settings.user_name.text(claims);
         let client_id = self.settings.client_id.as_ref().and_then(|path| path.text(claims));
         let identity = match (user_name, client_id) {
             (Some(name), None) => Identity::User(name),
-            (Some(name), Some(_)) if self.settings.prefer_user_name => Identity::User(name),
+            (Some(name), Some(_)) if prefers_user_name => Identity::User(name),
             (_, Some(id)) => Identity::Client(id),
             (None, None) => return Err(TokenFault::NoIdentity),
         };
@@ -169,6 +187,16 @@ impl Oidc {
             None => vec![],
         };
         Ok(Principal { identity, groups, claims: claims.clone() })
+    }
+}
+
+/// Whether `aud` names one of the recipients.
+fn is_meant_for(claims: &Map<String, Value>, is_recipient: impl Fn(&str) -> bool) -> bool {
+    let is_one = |value: &Value| value.as_str().is_some_and(&is_recipient);
+    match claims.get("aud") {
+        Some(Value::Array(several)) => several.iter().any(is_one),
+        Some(one) => is_one(one),
+        None => false,
     }
 }
 

@@ -4,6 +4,7 @@ use super::claim_path::ClaimPath;
 use super::settings_error::SettingsError;
 use crate::tls::ClientTls;
 use http::Uri;
+use std::fmt;
 use std::time::Duration;
 
 /// Accepted tokens and the meaning of their claims.
@@ -31,6 +32,42 @@ pub struct OidcSettings {
     pub keys_age_max: Duration,
     /// How the issuer is reached over TLS.
     pub tls: ClientTls,
+    /// The client of the issuer that people sign in by. Without it, only tokens are taken.
+    pub code_flow: Option<CodeFlowSettings>,
+}
+
+/// A client of the issuer that people sign in by (OpenID Connect Core 1.0 §3.1).
+#[derive(Clone)]
+pub struct CodeFlowSettings {
+    /// The ID that the issuer knows this server by.
+    pub client_id: String,
+    /// The secret of that client. Without it, the client is a public one.
+    pub client_secret: Option<String>,
+    /// Where the issuer sends browsers back to. Without it, the address that the browser came by counts.
+    pub redirect_uri: Option<String>,
+    /// Asked for. `openid` is always among them.
+    pub scopes: Vec<String>,
+    /// Where the issuer sends browsers after they signed out there.
+    pub post_logout_redirect_uri: Option<String>,
+}
+
+impl fmt::Debug for CodeFlowSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodeFlowSettings").field("client_id", &self.client_id).finish_non_exhaustive()
+    }
+}
+
+impl CodeFlowSettings {
+    /// A public client that asks who somebody is.
+    pub fn new(client_id: impl Into<String>) -> Self {
+        Self {
+            client_id: client_id.into(),
+            client_secret: None,
+            redirect_uri: None,
+            scopes: vec!["openid".to_owned()],
+            post_logout_redirect_uri: None,
+        }
+    }
 }
 
 impl OidcSettings {
@@ -48,6 +85,7 @@ impl OidcSettings {
             groups: None,
             keys_age_max: Duration::from_secs(5 * 60),
             tls: ClientTls::default(),
+            code_flow: None,
         }
     }
 }
@@ -58,4 +96,17 @@ pub(super) fn parse_url(field: &'static str, url: &str) -> Result<Uri, SettingsE
     let uri: Uri = url.parse().map_err(|_| error())?;
     let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
     if is_http && uri.host().is_some() { Ok(uri) } else { Err(error()) }
+}
+
+/// The same for an endpoint: an issuer behind TLS has all of them behind TLS.
+pub(super) fn parse_endpoint(
+    field: &'static str,
+    url: &str,
+    discovery_url: &Uri,
+) -> Result<Uri, SettingsError> {
+    let uri = parse_url(field, url)?;
+    if discovery_url.scheme_str() == Some("https") && uri.scheme_str() != Some("https") {
+        return Err(SettingsError::Downgrade { field, url: url.to_owned() });
+    }
+    Ok(uri)
 }

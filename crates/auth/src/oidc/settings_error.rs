@@ -11,9 +11,14 @@ pub enum SettingsError {
         /// Its value.
         url: String,
     },
-    /// Keys of an issuer behind TLS must come over TLS, too.
-    #[error("keys_url: '{0}' is without TLS while the issuer is with")]
-    Downgrade(String),
+    /// What belongs to an issuer behind TLS must be behind TLS, too.
+    #[error("{field}: '{url}' is without TLS while the issuer is with")]
+    Downgrade {
+        /// Which setting.
+        field: &'static str,
+        /// Its value.
+        url: String,
+    },
     /// Not a path to a claim.
     #[error("'{path}' is no path to a claim: {reason}")]
     ClaimPath {

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::Uri;
 use parking_lot::RwLock;
-use serde::Deserialize;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+use super::discovery::{discover, discovery_url};
 use super::fetch::fetch;
 use super::keys::KeySet;
-use super::settings::{OidcSettings, parse_url};
+use super::settings::{OidcSettings, parse_endpoint};
 use super::settings_error::SettingsError;
 use crate::clock::Clock;
 use crate::metric_definitions::keys_fetched;
@@ -61,20 +61,11 @@ pub(super) struct KeySource {
     fetches: AtomicU64,
 }
 
-/// The relevant part of the discovery document (OpenID Connect Discovery 1.0 §3).
-#[derive(Deserialize)]
-struct Discovery {
-    issuer: String,
-    jwks_uri: String,
-}
-
 impl KeySource {
     pub fn new(settings: &OidcSettings, clock: Clock) -> Result<Self, SettingsError> {
         let issuer = settings.issuer.clone();
-        let below = issuer.trim_end_matches('/');
-        parse_url("issuer", &issuer)?;
         let source = Self {
-            discovery_url: parse_url("issuer", &format!("{below}/.well-known/openid-configuration"))?,
+            discovery_url: discovery_url(&issuer)?,
             keys_url: None,
             tls: settings.tls.clone(),
             age_max_ms: settings.keys_age_max.as_millis() as u64,
@@ -88,13 +79,8 @@ impl KeySource {
         Ok(Self { keys_url, ..source })
     }
 
-    /// An issuer behind TLS has its keys behind TLS.
     fn keys_url(&self, url: &str) -> Result<Uri, SettingsError> {
-        let uri = parse_url("keys_url", url)?;
-        if self.discovery_url.scheme_str() == Some("https") && uri.scheme_str() != Some("https") {
-            return Err(SettingsError::Downgrade(url.to_owned()));
-        }
-        Ok(uri)
+        parse_endpoint("keys_url", url, &self.discovery_url)
     }
 
     pub fn fetches(&self) -> u64 {
@@ -189,13 +175,7 @@ impl KeySource {
     }
 
     async fn discover(&self) -> Result<Uri, String> {
-        let url = &self.discovery_url;
-        let json = fetch(url, &self.tls).await.map_err(|error| format!("{url}: {error}"))?;
-        let document: Discovery = serde_json::from_slice(&json).map_err(|error| format!("{url}: {error}"))?;
-        // Otherwise somebody else would vouch for this issuer's tokens (OpenID Connect Discovery 1.0 §4.3).
-        if document.issuer != self.issuer {
-            return Err(format!("{url}: it is the document of '{}'", document.issuer));
-        }
+        let document = discover(&self.discovery_url, &self.issuer, &self.tls).await?;
         self.keys_url(&document.jwks_uri).map_err(|error| error.to_string())
     }
 }

@@ -1,6 +1,7 @@
 //! An issuer of tokens on localhost, which publishes what the test wants.
 
 use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -135,6 +136,10 @@ struct State {
     silent: AtomicBool,
     connections: AtomicU64,
     key_requests: AtomicU64,
+    /// Answers of the token endpoint, the next one first.
+    tokens: Mutex<VecDeque<(u16, Value)>>,
+    /// Forms that came there, each with its `Authorization`.
+    forms: Mutex<Vec<(String, String)>>,
 }
 
 /// The issuer. It ends with the test.
@@ -163,6 +168,8 @@ impl Issuer {
             silent: AtomicBool::new(false),
             connections: AtomicU64::new(0),
             key_requests: AtomicU64::new(0),
+            tokens: Mutex::default(),
+            forms: Mutex::default(),
         });
         let of_server = Arc::clone(&state);
         tokio::spawn(async move {
@@ -216,6 +223,16 @@ impl Issuer {
         self.state.silent.store(true, Ordering::Relaxed);
     }
 
+    /// Has the token endpoint answer this once, after what it was told before.
+    pub fn give(&self, status: u16, answer: Value) {
+        self.state.tokens.lock().push_back((status, answer));
+    }
+
+    /// The forms that came to the token endpoint since the last call, each with its `Authorization`.
+    pub fn take_forms(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.state.forms.lock())
+    }
+
     pub fn connections(&self) -> u64 {
         self.state.connections.load(Ordering::Relaxed)
     }
@@ -229,17 +246,32 @@ impl Issuer {
 async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
     let service = service_fn(move |request| {
         let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(answer(&request, &state)) }
+        async move { Ok::<_, Infallible>(answer(request, &state).await) }
     });
     // A connection that the other side gave up is no failure of the test.
     drop(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
 }
 
-fn answer(request: &Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
+async fn answer(request: Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
     let body = match request.uri().path() {
         "/realms/test/.well-known/openid-configuration" => {
             let issuer = state.claims_to_be.lock().clone().unwrap_or(state.url.clone());
-            json!({"issuer": issuer, "jwks_uri": format!("{}/keys", state.url)})
+            let url = &state.url;
+            json!({
+                "issuer": issuer, "jwks_uri": format!("{url}/keys"),
+                "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
+                "end_session_endpoint": format!("{url}/logout"),
+            })
+        }
+        "/realms/test/token" => {
+            let header = request.headers().get("authorization");
+            let authorization = header.map_or("", |value| value.to_str().unwrap()).to_owned();
+            let body = request.into_body().collect().await.unwrap().to_bytes();
+            state.forms.lock().push((String::from_utf8(body.to_vec()).unwrap(), authorization));
+            let (status, answer) = state.tokens.lock().pop_front().expect("an answer was given");
+            let mut response = Response::new(Full::from(answer.to_string()));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            return response;
         }
         "/realms/test/keys" => {
             state.key_requests.fetch_add(1, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod basic;
+mod code_flow;
 mod fixture;
 mod issuer;
 mod oidc;

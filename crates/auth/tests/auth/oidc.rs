@@ -516,6 +516,6 @@ fn settings_that_make_no_sense_are_refused() {
     }
     let mut settings = OidcSettings::new("https://issuer.example/");
     settings.keys_url = Some("http://issuer.example/keys".to_owned());
-    assert!(matches!(new(settings), Some(SettingsError::Downgrade(_))));
+    assert!(matches!(new(settings), Some(SettingsError::Downgrade { .. })));
     assert_eq!(new(OidcSettings::new("https://issuer.example/")), None);
 }

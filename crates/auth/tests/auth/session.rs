@@ -80,7 +80,7 @@ async fn signing_out_ends_it() {
     let refusal = server.authenticator.sign_out(&presented).unwrap_err();
     assert_eq!(refusal.reason, Reason::CsrfToken, "nobody else may");
     presented.csrf_token = Some(&signed_in.csrf_token);
-    let cleared = server.authenticator.sign_out(&presented).unwrap();
+    let cleared = server.authenticator.sign_out(&presented).unwrap().cookies;
     assert!(cleared.len() == 2 && cleared.iter().all(|cookie| cookie.contains("Max-Age=0")), "{cleared:?}");
     assert_eq!(reason(&server, &presented).await, Some(Reason::Session));
     assert_eq!(server.authenticator.sessions().unwrap().count(), 0);

@@ -1,6 +1,7 @@
 //! `baton demo`: a server of its own in a process of its own, so that what it costs is seen apart from the load.
 
 mod next;
+mod scene;
 
 use std::fs::File;
 use std::path::Path;

@@ -187,6 +187,18 @@ sections! {
         clock_skew: Duration = s(60), [s(0), s(600)];
         /// Age at which the issuer's keys are fetched again.
         keys_max_age: Duration = s(300), [s(10), DAY];
+        /// ID by which the issuer knows this server. With it, people sign in at the issuer with their browser; without,
+        /// only with a token.
+        client_id: Option<Text> = None;
+        /// Secret of that client; without, it is a public one.
+        client_secret: Secret = Secret::default();
+        /// Where the issuer sends browsers back to, such as https://baton.example.com/sso-callback; by default, the
+        /// address that they came by, with that path.
+        redirect_uri: Option<Text> = None;
+        /// What the issuer is asked for.
+        scopes: Names = Names(vec!["openid".to_owned(), "profile".to_owned()]);
+        /// Where the issuer sends browsers after a logout; by default, it decides.
+        post_logout_redirect_uri: Option<Text> = None;
     }
 
     /// Sessions of browsers, which begin with POST /login and end with POST /logout.
@@ -392,6 +404,9 @@ sections! {
         fresh_timeout: Duration = s(1), [Duration::ZERO, s(600)];
         /// Time limit for a search.
         query_timeout: Duration = s(10), [ms(10), s(600)];
+        /// Whether each step of an instance is kept, with the values of variables, for as long as the instance is. It
+        /// begins with instances that start from then on, and costs throughput and room.
+        steps: bool = false;
     }
 
     /// The file of the embedded secondary storage.

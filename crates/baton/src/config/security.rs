@@ -1,11 +1,13 @@
 //! Interpretation of the sections about security.
 
-use auth::{ClaimPath, ClientCertificates, ClientTls, OidcSettings, Origin, Origins, TlsFiles};
+use auth::{
+    ClaimPath, ClientCertificates, ClientTls, CodeFlowSettings, OidcSettings, Origin, Origins, TlsFiles,
+};
 use gateway::Hosts;
 
 use super::Config;
 use super::server_tls::ServerTlsKeys;
-use super::value::{AuthenticationMethod, ClientCertificateMode};
+use super::value::{AuthenticationMethod, ClientCertificateMode, Text};
 
 /// A section about the TLS of a port.
 struct TlsSection<'a> {
@@ -87,9 +89,35 @@ impl Config {
             groups: section.groups_claim.as_ref().map(|path| claim("groups_claim", &path.0)).transpose()?,
             keys_age_max: section.keys_max_age,
             tls: ClientTls { authorities: section.authorities.clone(), ..ClientTls::default() },
+            code_flow: self.code_flow()?,
             ..OidcSettings::new(&issuer.0)
         };
         Ok(settings)
+    }
+
+    /// The client that people sign in by.
+    fn code_flow(&self) -> Result<Option<CodeFlowSettings>, String> {
+        let section = &self.security_oidc;
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.0.clone());
+        let Some(client_id) = text(&section.client_id) else {
+            let needless = [
+                (section.client_secret.0.is_empty(), "client_secret"),
+                (section.redirect_uri.is_none(), "redirect_uri"),
+                (section.post_logout_redirect_uri.is_none(), "post_logout_redirect_uri"),
+            ];
+            let needless = needless.iter().find(|(is_absent, _)| !is_absent);
+            return needless.map_or(Ok(None), |(_, key)| {
+                let oidc = "security.authentication.oidc";
+                Err(format!("'{oidc}.{key}' needs '{oidc}.client_id'"))
+            });
+        };
+        Ok(Some(CodeFlowSettings {
+            client_id,
+            client_secret: Some(section.client_secret.0.clone()).filter(|secret| !secret.is_empty()),
+            redirect_uri: text(&section.redirect_uri),
+            scopes: section.scopes.0.clone(),
+            post_logout_redirect_uri: text(&section.post_logout_redirect_uri),
+        }))
     }
 
     /// Origins with the rights of the server's own pages.

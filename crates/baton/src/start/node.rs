@@ -9,9 +9,9 @@ use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
     HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
-    ReplicaState, ReplicaStatus, RestoreStatus, Slot, StateComparison,
+    ReplicaState, ReplicaStatus, RestoreStatus, Slot, StateComparison, WorkerStatus,
 };
 use parking_lot::Mutex;
 use protocol::{
@@ -294,6 +294,24 @@ impl Operations for Node {
         };
         let brokers = self.broker.members().into_iter().map(member).collect();
         ClusterStatus { cluster_id: topology.cluster_id.clone(), brokers }
+    }
+
+    fn workers(&self) -> Option<Vec<WorkerStatus>> {
+        let workers = self.broker.workers()?;
+        let status = |worker: broker::Worker| WorkerStatus {
+            job_type: worker.job_type.to_string(),
+            worker: worker.name.to_string(),
+            is_stream: worker.is_stream,
+            tenant_ids: worker.tenant_ids.iter().map(ToString::to_string).collect(),
+            holds: worker.holds,
+            free_places: worker.free_places,
+        };
+        Some(workers.into_iter().map(status).collect())
+    }
+
+    fn disk(&self) -> Option<DiskStatus> {
+        let broker::DiskSpace { free_bytes, total_bytes, reserved_bytes } = self.broker.disk_space()?;
+        Some(DiskStatus { free_bytes, total_bytes, reserved_bytes })
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {

@@ -125,9 +125,11 @@ fn exporter(
 ) -> Factory {
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
     let (of_others, progress) = (copies.clone(), Arc::clone(progress));
+    let steps = config.secondary_storage.steps;
     let make = Arc::new(move |partition| -> Box<dyn Exporter> {
         let (writer, loader) = filler(partition);
         let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
+        let projection = projection.with_steps(steps);
         let exporter = StoreExporter::new(partition, writer, projection, Arc::clone(&progress));
         Box::new(exporter.with_copies(of_others.clone()))
     });

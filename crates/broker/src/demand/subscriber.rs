@@ -66,7 +66,7 @@ impl Stream {
     }
 
     /// Jobs that it may have beside those it holds.
-    fn room(&self) -> u32 {
+    pub fn room(&self) -> u32 {
         if self.overdue.len() > OVERDUE_MAX {
             return 0;
         }

@@ -15,7 +15,9 @@ use crate::entity::{
     StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer, TimerTurns,
     VariableKey,
 };
-use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
+use crate::identity::row::{
+    ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser, StoredView,
+};
 use crate::identity::{Owned, Pair};
 use crate::user_task::row::UserTask;
 
@@ -190,6 +192,12 @@ state::tables! {
         pub authorizations: Table<Key, StoredAuthorization> = 126,
         /// Authorizations by owner, resource type and scope.
         pub authorization_by_owner: Table<Owned, ()> = 127,
+        /// Lists that were saved with their filters.
+        pub views: Table<Key, StoredView> = 128,
+        /// The same by owner.
+        pub view_by_owner: Table<(Text, Key), ()> = 129,
+        /// Those that others see, too.
+        pub shared_views: Table<Key, ()> = 130,
     }
 }
 
@@ -228,6 +236,9 @@ pub const LASTING: &[&str] = &[
     "member_of",
     "authorizations",
     "authorization_by_owner",
+    "views",
+    "view_by_owner",
+    "shared_views",
 ];
 
 impl Tables {

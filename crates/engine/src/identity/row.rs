@@ -1,7 +1,7 @@
 //! The rows of who there is and what they may do.
 
 use minicbor::{Decode, Encode};
-use protocol::{Authorization, Circle, Key, MappingRule, Name, User};
+use protocol::{Authorization, Circle, Key, MappingRule, Name, SavedView, User};
 use state::minicbor_value;
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -46,3 +46,11 @@ pub struct StoredAuthorization {
     pub authorization: Authorization,
 }
 minicbor_value!(StoredAuthorization);
+
+/// A list with its filters.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredView {
+    #[n(0)]
+    pub view: SavedView,
+}
+minicbor_value!(StoredView);

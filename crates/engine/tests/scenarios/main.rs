@@ -90,6 +90,7 @@ mod random_process;
 mod random_suspension;
 mod rejections;
 mod resources;
+mod saved_views;
 mod set_aside;
 mod settings;
 mod signals;

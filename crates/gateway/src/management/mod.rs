@@ -56,8 +56,9 @@ pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
 pub use operations::{
-    BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus, MemberStatus, OperationError,
-    Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot, StateComparison,
+    BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus, MemberStatus,
+    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot,
+    StateComparison, WorkerStatus,
 };
 use problem::{Problem, json_answer};
 pub use profile::Renderer;

@@ -67,6 +67,12 @@ pub trait Operations: Send + Sync + 'static {
     /// The brokers of the cluster, as this one sees them.
     fn cluster(&self) -> ClusterStatus;
 
+    /// Everybody who asks for jobs here. `None`: another broker hands jobs out.
+    fn workers(&self) -> Option<Vec<WorkerStatus>>;
+
+    /// The disk of the data directory, once it was looked at.
+    fn disk(&self) -> Option<DiskStatus>;
+
     /// Hands the partition to a broker, or to any other; resolves with the one that leads then.
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>>;
 
@@ -154,6 +160,31 @@ pub struct ClusterStatus {
     pub cluster_id: String,
     /// All that belong to it, by their numbers.
     pub brokers: Vec<MemberStatus>,
+}
+
+/// Somebody who asks for jobs: one stream, or one poll that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerStatus {
+    pub job_type: String,
+    /// The name that the worker gave itself.
+    pub worker: String,
+    pub is_stream: bool,
+    /// Tenants whose jobs it takes, in order.
+    pub tenant_ids: Vec<String>,
+    /// Jobs that it has; unknown of polls.
+    pub holds: u32,
+    /// Jobs that it would take now.
+    pub free_places: u32,
+}
+
+/// The disk of the data directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiskStatus {
+    pub free_bytes: u64,
+    pub total_bytes: u64,
+    /// With fewer free bytes, new work is refused.
+    pub reserved_bytes: u64,
 }
 
 /// A broker that belongs to a cluster.

@@ -38,12 +38,14 @@ use super::reply::{Reply, ReplyBody, allow, failure_to_http};
 use super::request_body::read_body;
 use super::route::{RawParameters, Route, route};
 use super::session::{LOGIN_BYTES_MAX, SessionCall};
+use super::sign_in::SignInCall;
 use super::uploads::{self, Reception};
 use super::validate::{check_parameter, validate};
 use crate::connection::unread::Meter;
 use crate::idempotency::{self, IDEMPOTENCY_KEY};
 
-const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
+const PUBLIC: &[Operation] =
+    &[Operation::GetBoot, Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
 
 impl Gateway {
     /// A gateway to a broker. Activations stop waiting when `stop` is cancelled.
@@ -85,6 +87,13 @@ impl Gateway {
         }
         if let Some(call) = SessionCall::of(path).filter(|_| head.method == http::Method::POST) {
             let response = self.answer_session(call, &head, body, started).await;
+            self.metrics.record(None, response.status(), started.elapsed());
+            return response;
+        }
+        if let Some(call) = SignInCall::of(&head) {
+            let result = self.sign_in(call, &head).await;
+            let response =
+                result.unwrap_or_else(|refusal| failure_to_http(&refusal.failure, path, refusal.header));
             self.metrics.record(None, response.status(), started.elapsed());
             return response;
         }

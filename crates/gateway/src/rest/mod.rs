@@ -8,6 +8,7 @@
 //! add boxed services and header copies to a path whose cost is the product's promise.
 
 mod batch_searches;
+mod baton;
 mod call;
 mod contract;
 mod download;
@@ -36,6 +37,7 @@ mod route;
 mod search;
 mod server;
 mod session;
+mod sign_in;
 mod storage;
 #[cfg(test)]
 mod tests;

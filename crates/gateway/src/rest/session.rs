@@ -14,6 +14,8 @@ use super::refusal::Refusal;
 
 /// The longest body of a login, in bytes.
 pub(super) const LOGIN_BYTES_MAX: usize = 16 * 1024;
+/// Where the browser goes to sign out at the issuer, too.
+const LOGOUT_LOCATION: HeaderName = HeaderName::from_static("baton-logout-location");
 const LOGIN: &str = "/login";
 const LOGOUT: &str = "/logout";
 
@@ -46,24 +48,38 @@ impl Gateway {
         if !access.has_sessions() {
             return Err(Failure::not_found("there are no sessions here").into());
         }
+        let mut elsewhere = None;
         let (cookies, csrf_token) = match call {
             SessionCall::Login => {
                 let form = Form::read(head, body)?;
                 let signed_in = access.sign_in(head, form.sign_in(head)?).await?;
                 (signed_in.cookies.to_vec(), Some(signed_in.csrf_token))
             }
-            SessionCall::Logout => (access.sign_out(head)?, None),
+            SessionCall::Logout => {
+                let signed_out = access.sign_out(head)?;
+                elsewhere = signed_out.location;
+                (signed_out.cookies, None)
+            }
         };
         let mut response = Response::new(ReplyBody::default());
         *response.status_mut() = StatusCode::NO_CONTENT;
         let value = |text: &str| HeaderValue::from_str(text).expect("cookies are visible ASCII");
-        for cookie in cookies {
-            response.headers_mut().append(SET_COOKIE, value(&cookie));
+        set_cookies(&cookies, &mut response);
+        if let Some(location) = elsewhere {
+            response.headers_mut().insert(LOGOUT_LOCATION, value(&location));
         }
         if let Some(token) = csrf_token {
             response.headers_mut().insert(HeaderName::from_static(CSRF_HEADER), value(&token));
         }
         Ok(response)
+    }
+}
+
+/// Has a browser keep cookies, or forget them.
+pub(super) fn set_cookies(cookies: &[String], response: &mut Response<ReplyBody>) {
+    for cookie in cookies {
+        let value = HeaderValue::from_str(cookie).expect("cookies are visible ASCII");
+        response.headers_mut().append(SET_COOKIE, value);
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, ExporterStatus,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
     HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
-    ReplicaStatus, RestoreStatus, StateComparison,
+    ReplicaStatus, RestoreStatus, StateComparison, WorkerStatus,
 };
 use parking_lot::Mutex;
 use protocol::Clock;
@@ -150,6 +150,14 @@ impl Operations for FakeBroker {
 
     fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
         ready(Ok(partitions::compared())).boxed()
+    }
+
+    fn workers(&self) -> Option<Vec<WorkerStatus>> {
+        None
+    }
+
+    fn disk(&self) -> Option<DiskStatus> {
+        None
     }
 
     fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {

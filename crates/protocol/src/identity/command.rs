@@ -7,8 +7,9 @@ use std::fmt;
 use minicbor::{Decode, Encode};
 
 use super::entity_type::EntityType;
+use super::saved_view::SavedViewCommand;
 use crate::intent::named;
-use crate::{Authorization, FIRST_ACTIVE_VERSION, Key, Name};
+use crate::{Authorization, FIRST_ACTIVE_VERSION, Key, Name, SAVED_VIEW_VERSION};
 
 named! {
     /// Groups, roles and tenants.
@@ -109,10 +110,13 @@ pub enum IdentityCommand {
         #[n(0)]
         authorization_key: Key,
     },
+    /// Creates, changes or deletes a view. Everybody may, of its own.
+    #[n(16)]
+    SavedView(#[n(0)] SavedViewCommand),
 }
 
 impl IdentityCommand {
-    /// The first version of the engine that knows the permissions in it.
+    /// The first version of the engine that knows it, and the permissions in it.
     pub fn since_version(&self) -> u16 {
         match self {
             Self::CreateAuthorization(authorization) | Self::UpdateAuthorization { authorization, .. } => {
@@ -120,6 +124,7 @@ impl IdentityCommand {
                     authorization.permissions.iter().map(|permission| permission.since_version());
                 permissions.fold(authorization.resource_type.since_version(), u16::max)
             }
+            Self::SavedView(_) => SAVED_VIEW_VERSION,
             _ => FIRST_ACTIVE_VERSION,
         }
     }

@@ -5,6 +5,7 @@ mod command;
 mod entity_type;
 mod grants;
 mod permission;
+mod saved_view;
 
 pub use caller::Caller;
 pub use command::{
@@ -13,3 +14,4 @@ pub use command::{
 pub use entity_type::EntityType;
 pub use grants::{Access, Authorization, AuthorizationScope, Grants, Principal};
 pub use permission::{PermissionType, ResourceType, UserTaskProperty};
+pub use saved_view::{SavedView, SavedViewCommand};

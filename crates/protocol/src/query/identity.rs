@@ -4,6 +4,7 @@
 
 use crate::{
     Authorization, Circle, CircleKind, EntityType, Grants, Key, MappingRule, Name, PasswordHash, Principal,
+    SavedView,
 };
 use minicbor::{Decode, Encode};
 
@@ -75,6 +76,10 @@ pub enum IdentityQuery {
     },
     /// Since when all grants are as they are, to compare with [`Grants::valid_from`].
     GrantsVersion,
+    /// The views of an owner, and those that are shared.
+    SavedViews {
+        owner: Name,
+    },
 }
 
 /// The answer to an [`IdentityQuery`].
@@ -106,6 +111,8 @@ pub enum IdentityReply {
     Grants(Box<Grants>),
     /// See [`IdentityQuery::GrantsVersion`].
     GrantsVersion(u64),
+    /// See [`IdentityQuery::SavedViews`]: in the order of their keys.
+    SavedViews(Vec<SavedView>),
 }
 
 /// The first of many.

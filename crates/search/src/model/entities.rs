@@ -210,4 +210,12 @@ entities! {
         ELEMENT_KEY elementInstanceKey: Key, ELEMENT_ID elementId: Text, ELEMENT_TYPE elementType: Text, TENANT tenantId: Text,
         PROCESS_ID bpmnProcessId: Text, DETAILS details: Json, TYPE waitStateType: Text,
     } id begins with ELEMENT_KEY index [INSTANCE_KEY];
+
+    /// One step of a process instance, where steps are kept. Its key is the position of its record.
+    InstanceStep instance_step {
+        KEY position: Key always, TIME time: Time always, TYPE kind: Text, INSTANCE_KEY processInstanceKey: Key,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, DEFINITION_KEY processDefinitionKey: Key,
+        PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, ELEMENT_ID elementId: Text,
+        ELEMENT_KEY elementInstanceKey: Key, SUBJECT_KEY subjectKey: Key, NAME name: Text, VALUE value: Text,
+    } index [INSTANCE_KEY];
 }

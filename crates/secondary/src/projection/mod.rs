@@ -12,6 +12,7 @@ mod incident;
 mod job;
 mod message;
 mod names;
+mod step;
 mod usage;
 mod user_task;
 mod variable;
@@ -36,6 +37,8 @@ pub struct Projection {
     counted: job::Counted,
     ended: Counted,
     usage: Usage,
+    /// Whether steps of instances are kept.
+    steps: bool,
 }
 
 impl Projection {
@@ -47,6 +50,7 @@ impl Projection {
             counted: job::Counted::default(),
             ended: Counted::default(),
             usage: Usage::every(Usage::INTERVAL),
+            steps: false,
         }
     }
 
@@ -62,6 +66,12 @@ impl Projection {
         Self { usage: Usage::every(interval), ..self }
     }
 
+    /// The same, that keeps the steps of instances or does not.
+    #[must_use]
+    pub fn with_steps(self, steps: bool) -> Self {
+        Self { steps, ..self }
+    }
+
     /// The reason why names were missing since the last call. Rows made of records
     /// since then must not be written.
     pub fn take_failure(&mut self) -> Option<StoreError> {
@@ -74,6 +84,9 @@ impl Projection {
         self.usage.apply(record, batch);
         wait_state::apply(record, batch);
         agent::apply(record, batch);
+        if self.steps {
+            step::apply(record, batch);
+        }
         match &record.value {
             RecordValue::ProcessInstance(value) => {
                 element::apply(record, value, &mut self.names, &mut self.ended, batch);

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const UI = new URL('../', import.meta.url);
-const CONTRACT = new URL('../../gateway/api/contract.json', UI);
+const CONTRACTS = ['contract', 'baton'].map((name) => new URL(`../../gateway/api/${name}.json`, UI));
 const TARGET = new URL('src/api/generated/', UI);
 
 /** A schema as a type. */
@@ -59,12 +59,14 @@ function operation({ id, method, path, pathParameters = [], queryParameters = []
 }
 
 export function writeTypes() {
-  const { operations, schemas } = JSON.parse(readFileSync(CONTRACT, 'utf8'));
+  const contracts = CONTRACTS.map((file) => JSON.parse(readFileSync(file, 'utf8')));
+  const operations = contracts.flatMap((contract) => contract.operations);
+  const schemas = Object.assign({}, ...contracts.map((contract) => contract.schemas));
   mkdirSync(TARGET, { recursive: true });
-  const head = '// Generated of crates/gateway/api/contract.json by scripts/types.mjs.\n';
+  const head = '// Generated of crates/gateway/api/ by scripts/types.mjs.\n';
   const types = Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${type(schema)};`);
   writeFileSync(new URL('types.ts', TARGET), `${head}import type * as T from './types';\n\n${types.join('\n')}\n`);
-  const values = operations.filter((one) => one.path.startsWith('/v2/')).map(operation);
+  const values = operations.filter((one) => /^\/(v2|baton)\//.test(one.path)).map(operation);
   const imports = "import { operation } from '../operation';\nimport type * as T from './types';\n\n";
   writeFileSync(new URL('operations.ts', TARGET), `${head}${imports}${values.join('\n')}\n`);
 }

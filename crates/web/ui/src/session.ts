@@ -9,6 +9,10 @@ export interface Boot {
   title: string;
   version: string;
   authentication: 'none' | 'basic' | 'oidc';
+  /** How a browser gets a session. */
+  signIn: 'NONE' | 'PASSWORD' | 'REDIRECT' | 'TOKEN';
+  /** Whether the first administrator can be created. */
+  setUp: boolean;
 }
 
 export const [boot, setBoot] = createSignal<Boot>();
@@ -68,9 +72,22 @@ export async function signIn({ username, password, token }: Credentials): Promis
   await whoAmI();
 }
 
+/** Ends the session, and the one at the issuer if there is such a place. */
 export async function signOut(): Promise<void> {
-  await send({ method: 'POST', path: '/logout', once: true });
-  location.assign('/login');
+  const answer = await send({ method: 'POST', path: '/logout', once: true });
+  location.assign(answer.headers.get('baton-logout-location') ?? '/login');
+}
+
+/** Where a browser signs in at the issuer, to come back to a path of ours. */
+export const signInPath = (next: string): string => `/oauth2/login?next=${encodeURIComponent(next)}`;
+
+/** Creates the first administrator and signs in as it. */
+export async function setUp(name: string, username: string, password: string): Promise<void> {
+  const body = JSON.stringify({ username, password, name, email: '' });
+  await send({ method: 'POST', path: '/v2/setup/user', body, once: true });
+  const known = boot();
+  if (known) setBoot({ ...known, setUp: false });
+  await signIn({ username, password });
 }
 
 /** Paths of ours alone: anything else could lead to another site. */

@@ -2,16 +2,15 @@
 
 use std::process::ExitCode;
 
-use client::{Client, CreateInstance, RestClient, RestOptions};
+use client::{RestClient, RestOptions};
 use tokio::process::Child;
 
-use super::{ORDER, ReadyLine};
+use super::{ORDER, ReadyLine, scene};
 use crate::failure::Failure;
 use crate::output;
 
 /// Orders that nobody works on, so that there is something to be found.
 const WAITING: usize = 20;
-const VARIABLES: &str = r#"{"items": [{"price": 12, "quantity": 1}]}"#;
 
 /// Three things to try, with the server that has gone.
 pub(super) fn suggest(program: &str) {
@@ -23,22 +22,21 @@ pub(super) fn suggest(program: &str) {
     ));
 }
 
-/// Leaves orders that wait, tells what to try with them, and stays until it is interrupted or the server ends.
+/// Leaves orders that wait and much else, tells what to try with them, and stays until it is interrupted or the server ends.
 pub(super) async fn stay(server: &mut Child, ready: &ReadyLine, program: &str) -> Result<ExitCode, Failure> {
     let address = format!("http://{}", ready.rest);
     let options = RestOptions { address: address.clone(), ..RestOptions::default() };
-    let client = Client::Rest(RestClient::new(options).map_err(Failure::new)?);
-    let command = CreateInstance { variables: Some(VARIABLES), ..CreateInstance::latest(ORDER) };
-    for _ in 0..WAITING {
-        client.create_instance_key(&command).await.map_err(Failure::new)?;
-    }
+    let client = RestClient::new(options).map_err(Failure::new)?;
+    let scene = scene::make(&client, WAITING).await?;
     output::note(format_args!(
-        "\nThe server stays at {address} (gRPC {}, management {}) until Ctrl-C, and {WAITING} more orders wait in it. \
-         Try, in another terminal:\n  \
+        "\nThe server stays at {address} (gRPC {}, management {}) until Ctrl-C. {WAITING} more orders wait in it, {} have \
+         failed, and {} refunds want to be approved.\n  \
+         in a browser:                 {address}/\n\
+         Or, in another terminal:\n  \
          what waits for a worker:      {program} search jobs --state CREATED\n  \
          be the worker of one:         {program} work check-stock --count 1 --variables '{{\"inStock\": false}}'\n  \
          what became of the orders:    {program} search instances --process {ORDER}",
-        ready.grpc, ready.management
+        ready.grpc, ready.management, scene.incidents, scene.tasks
     ));
     tokio::select! {
         ended = server.wait() => Err(Failure::new(format!("the server has ended: {}", ended.map_err(Failure::new)?))),

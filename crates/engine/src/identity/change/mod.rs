@@ -5,6 +5,7 @@ mod circle;
 mod forget;
 mod mapping_rule;
 mod member;
+mod saved_view;
 mod set_up;
 mod user;
 
@@ -17,6 +18,10 @@ use crate::identity::has_administrator;
 
 impl CommandContext<'_> {
     pub(crate) fn change_identity(&mut self, command: &IdentityCommand) -> Result<Response, Failure> {
+        if let IdentityCommand::SavedView(command) = command {
+            // Nobody may do more or less by it.
+            return Ok(self.change_saved_view(command)?.map_or(Response::Done, Response::SavedView));
+        }
         let mut response = Response::Done;
         // Before, too: data of an older release may be about to lose the only one.
         self.note_administrator()?;
@@ -46,6 +51,7 @@ impl CommandContext<'_> {
             IdentityCommand::DeleteAuthorization { authorization_key } => {
                 self.delete_authorization(*authorization_key)?;
             }
+            IdentityCommand::SavedView(_) => unreachable!("it is done above"),
         }
         self.note_administrator()?;
         self.grants_changed();

@@ -1,6 +1,6 @@
 //! Users.
 
-use protocol::{EntityType, Intent, Key, Name, Rejection, User, UserChange, UserRecord, UserView};
+use protocol::{EntityType, Intent, Key, Name, Rejection, SavedView, User, UserChange, UserRecord, UserView};
 
 use super::forget::Forgotten;
 use crate::core::context::CommandContext;
@@ -36,7 +36,7 @@ impl CommandContext<'_> {
         self.tables.users.delete(&username.0);
         self.record_user(stored.key, Intent::Deleted, &stored.user);
         self.forget(Forgotten::entity(EntityType::User, username));
-        Ok(())
+        self.forget_views(&SavedView::owner_of_user(username))
     }
 
     fn find_user(&self, username: &Name, purpose: &str) -> Result<StoredUser, Failure> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use protocol::{
     AuthorizationView, CircleKind, CircleView, EntityType, IdentityQuery, IdentityReply, Key, MappingRule,
-    Name, Page, QueryReply, Rejection, UserView,
+    Name, Page, QueryReply, Rejection, SavedView, UserView,
 };
 use state::StateError;
 
@@ -74,6 +74,7 @@ pub(super) fn read(view: &View<'_>, query: &IdentityQuery) -> Result<Read, ReadE
         }
         IdentityQuery::Grants { principal, limit } => return Ok(grants::read(principal.clone(), *limit)),
         IdentityQuery::GrantsVersion => IdentityReply::GrantsVersion(view.grants_version),
+        IdentityQuery::SavedViews { owner } => IdentityReply::SavedViews(saved_views(tables, owner)?),
     };
     Ok(Read::Done(QueryReply::Identity(reply)))
 }
@@ -223,4 +224,20 @@ where
         self.found.truncate(self.limit);
         Ok(Read::Done(QueryReply::Identity((self.reply)(Page { items: self.found, has_more }))))
     }
+}
+
+/// The views of an owner and those that are shared, in the order of their keys. Their number is bounded.
+fn saved_views(tables: &Tables, owner: &Name) -> Result<Vec<SavedView>, StateError> {
+    let owned = (owner.0.clone(), 0)..=(owner.0.clone(), Key::MAX);
+    let mut keys: Vec<Key> = tables.shared_views.keys(.., SavedView::SHARED_MAX)?;
+    let own = tables.view_by_owner.keys(owned, SavedView::OF_OWNER_MAX)?;
+    keys.extend(own.into_iter().map(|(_, key)| key));
+    keys.sort_unstable();
+    keys.dedup();
+    let mut views = Vec::with_capacity(keys.len());
+    for key in keys {
+        let stored = tables.views.get(&key)?.expect("what is listed is there");
+        views.push(stored.view.clone());
+    }
+    Ok(views)
 }

@@ -112,6 +112,7 @@ impl Transcript {
                     | Response::ClusterVariable(_)
                     | Response::User(_)
                     | Response::AuthorizationCreated { .. }
+                    | Response::SavedView(_)
                     | Response::MessagePublished { .. }
                     | Response::AgentInstance { .. }
                     | Response::SignalBroadcast { .. } => return,

@@ -110,6 +110,7 @@ mod update_user_task;
 use http::StatusCode;
 use protocol::{BatchAction, CircleKind, EntityType, HistoryKind};
 
+use super::baton;
 pub(crate) use super::call::Call;
 pub(super) use super::call::{form_reply, unexpected};
 use super::contract::Operation;
@@ -131,6 +132,9 @@ macro_rules! served {
                 })*
                 $(Operation::$alike => $handler(call $($(, $whom)*)?).await,)*
                 other => {
+                    if let Some(outcome) = baton::serve(call).await {
+                        return outcome;
+                    }
                     if let Some(spec) = query::of(other) {
                         return query::search(call, spec).await;
                     }
@@ -151,8 +155,13 @@ macro_rules! served {
 pub(crate) fn served() -> Vec<Operation> {
     use super::contract::ROUTES;
     let all = ROUTES.iter().flat_map(|node| node.operations).flatten();
-    all.filter(|one| NAMED.contains(one) || query::of(*one).is_some() || query::get_of(*one).is_some())
-        .collect()
+    let is_served = |one: &Operation| {
+        NAMED.contains(one)
+            || baton::SERVED.contains(one)
+            || query::of(*one).is_some()
+            || query::get_of(*one).is_some()
+    };
+    all.filter(is_served).collect()
 }
 
 /// Runs the operation of a call. An entity that the engine does not know may have ended, and is searched in

@@ -303,6 +303,7 @@ pub(super) fn small_body(operation: Operation) -> Option<Value> {
     let mut body = json_body(spec).map(minimal);
     // Rules that the contract leaves to the description of the operation.
     match operation {
+        Operation::AwaitChanges => body = Some(json!({"topics": ["incidents", "process-instance:7"]})),
         Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
         Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),
         Operation::CreateAgentInstance => {
@@ -416,9 +417,16 @@ pub(super) fn check_response(spec: &OperationSpec, status: u16, body: &str) {
         Some(_) if spec.id == "getResourceContent" => {}
         Some(schema) => {
             assert_eq!(validate(schema, body).err(), None, "{}: {body}", spec.id);
-            check_published(spec.id, status, body);
+            if !is_own(spec) {
+                check_published(spec.id, status, body);
+            }
         }
     }
+}
+
+/// Whether an operation is of our own, which no release of the compatible system has.
+pub(super) fn is_own(spec: &OperationSpec) -> bool {
+    spec.path.starts_with("/baton/")
 }
 
 /// Clients of each release that has the operation understand its answer.

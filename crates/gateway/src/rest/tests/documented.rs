@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::contract::{small_body, valid_path};
+use super::contract::{is_own, small_body, valid_path};
 use super::fake::FakeBroker;
 use super::fake_operations::FakeOperations;
 use super::fake_storage::FakeStorage;
@@ -25,6 +25,16 @@ from the contract, from what an operation asks for while it is answered, and fro
 - **secondary storage**: what happened, a moment later; without secondary storage it is refused with 403;
 - **broker**: it is told to do something, or how it is, as at the management port;
 - **gateway**: it knows by itself, or asks a store of documents.
+
+| operation | request | answered by | shown by |
+|---|---|---|---|
+";
+
+const OWN_HEAD: &str = "\
+# Operations of our own
+
+Who answers each operation below `/baton/v1`, and which tests show it. A test writes this page
+(`UPDATE_EXPECT=1 cargo test -p gateway documented`); [their description](baton-v1.md) says more.
 
 | operation | request | answered by | shown by |
 |---|---|---|---|
@@ -76,28 +86,38 @@ fn evidence(page: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn the_table_of_operations_is_true() {
+    check_table("compatibility.md", "rest-operations.md", HEAD, |operation| !is_own(operation.spec()));
+}
+
+#[test]
+fn the_table_of_our_own_operations_is_true() {
+    check_table("baton-v1.md", "baton-operations.md", OWN_HEAD, |operation| is_own(operation.spec()));
+}
+
+/// Compares a page with what is so. Tests stand in a table of another page.
+fn check_table(told: &str, page: &str, head: &str, is_in: impl Fn(&Operation) -> bool) {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let page = std::fs::read_to_string(docs.join("compatibility.md")).unwrap();
-    let evidence = evidence(&page);
+    let evidence = evidence(&std::fs::read_to_string(docs.join(told)).unwrap());
     let mut operations: Vec<Operation> = ROUTES.iter().flat_map(|node| node.operations).flatten().collect();
-    operations.sort_by_key(|operation| operation.spec().id);
     assert_eq!(operations.len(), OPERATIONS.len());
-    let mut table = HEAD.to_owned();
+    operations.retain(is_in);
+    operations.sort_by_key(|operation| operation.spec().id);
+    let mut table = head.to_owned();
     for operation in operations {
         let spec = operation.spec();
         let answered_by = answered_by(operation);
         let shown_by = match evidence.get(spec.id) {
             Some(shown_by) => shown_by,
             None if answered_by == "not served" => "",
-            None => panic!("docs/compatibility.md says nothing of `{}`", spec.id),
+            None => panic!("docs/{told} says nothing of `{}`", spec.id),
         };
         table +=
             &format!("| `{}` | `{} {}` | {answered_by} | {shown_by} |\n", spec.id, spec.method, spec.path);
     }
-    let path = docs.join("rest-operations.md");
+    let path = docs.join(page);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&path, &table).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == table, "docs/rest-operations.md is stale; UPDATE_EXPECT=1 writes it");
+    assert!(found == table, "docs/{page} is stale; UPDATE_EXPECT=1 writes it");
 }

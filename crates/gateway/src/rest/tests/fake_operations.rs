@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use parking_lot::Mutex;
 use protocol::{Clock, Key, PartitionId};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::management::{
-    BackupStatus, BannedInstance, ClusterStatus, Component, ExporterStatus, HistoryBackupStatus,
-    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, RestoreStatus, Slot,
-    StateComparison,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
+    HistoryBackupStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, RestoreStatus,
+    Slot, StateComparison, WorkerStatus,
 };
 
 type Done<'a, T> = BoxFuture<'a, Result<T, OperationError>>;
@@ -63,11 +63,11 @@ fn elsewhere<T: Send + 'static>() -> Done<'static, T> {
 
 impl Operations for FakeOperations {
     fn health(&self) -> Vec<Component> {
-        Vec::new()
+        vec![Component { name: "disk".to_owned(), state: ComponentState::Healthy, detail: String::new() }]
     }
 
     fn flow_control(&self) -> Value {
-        Value::Null
+        json!({ "1": { "limit": 3 } })
     }
 
     fn set_flow_control(&self, _: Value) -> Result<Value, OperationError> {
@@ -91,7 +91,16 @@ impl Operations for FakeOperations {
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
-        Vec::new()
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        vec![ExporterStatus {
+            exporter_id: "a".to_owned(),
+            status: "ENABLED",
+            exported_position: Some(6),
+            backlog_records: 1,
+            backlog_seconds: 0.5,
+            parked_records: 1,
+            failure: None,
+        }]
     }
 
     fn switch_exporter(&self, _: String, _: bool, _: Option<String>) -> Done<'_, ()> {
@@ -103,11 +112,18 @@ impl Operations for FakeOperations {
     }
 
     fn parked_records(&self, _: String) -> Done<'_, Vec<ParkedRecord>> {
-        elsewhere()
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let parked = ParkedRecord {
+            reason: "too long".to_owned(),
+            parked_at_ms: 1_000,
+            record: json!({ "position": 7, "value": {} }),
+        };
+        ready(Ok(vec![parked])).boxed()
     }
 
     fn replay_parked(&self, _: String) -> Done<'_, Replayed> {
-        elsewhere()
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        ready(Ok(Replayed { replayed: 1, refused: 0, reason: None })).boxed()
     }
 
     fn pause_exporting(&self, soft: bool) -> Done<'_, ()> {
@@ -138,6 +154,22 @@ impl Operations for FakeOperations {
         ClusterStatus { cluster_id: "c-1".to_owned(), brokers: Vec::new() }
     }
 
+    fn workers(&self) -> Option<Vec<WorkerStatus>> {
+        let worker = |name: &str, is_stream| WorkerStatus {
+            job_type: "a".to_owned(),
+            worker: name.to_owned(),
+            is_stream,
+            tenant_ids: vec!["a".to_owned()],
+            holds: 1,
+            free_places: 2,
+        };
+        Some(vec![worker("w", true), worker("w", true), worker("v", false)])
+    }
+
+    fn disk(&self) -> Option<DiskStatus> {
+        Some(DiskStatus { free_bytes: 1, total_bytes: 3, reserved_bytes: 2 })
+    }
+
     fn hand_over(&self, _: Option<u32>) -> Done<'_, u32> {
         elsewhere()
     }
@@ -146,16 +178,27 @@ impl Operations for FakeOperations {
         elsewhere()
     }
 
-    fn banned_instances(&self, _: Key, _: usize) -> Done<'_, Vec<BannedInstance>> {
-        elsewhere()
+    fn banned_instances(&self, after: Key, limit: usize) -> Done<'_, Vec<BannedInstance>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let banned = |key: Key| BannedInstance {
+            process_instance_key: key.to_string(),
+            root_process_instance_key: "1".to_owned(),
+            process_definition_id: "a".to_owned(),
+            process_definition_key: "2".to_owned(),
+            process_definition_version: 1,
+            tenant_id: "a".to_owned(),
+            reason: "a bug".to_owned(),
+            banned_at_ms: 1_000,
+        };
+        ready(Ok((after + 1..).take(limit.min(3)).map(banned).collect())).boxed()
     }
 
     fn release_instance(&self, _: Key) -> Done<'_, ()> {
-        elsewhere()
+        self.tell("release")
     }
 
     fn cancel_instance(&self, _: Key) -> Done<'_, ()> {
-        elsewhere()
+        self.tell("cancel")
     }
 
     fn clock_ms(&self) -> i64 {

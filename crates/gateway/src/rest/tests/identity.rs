@@ -6,8 +6,8 @@ use broker_api::SubmitError;
 use protocol::{
     Authorization, AuthorizationScope, AuthorizationView, Circle, CircleKind, CircleView, Command,
     EntityType, IdentityCommand, IdentityQuery, IdentityReply, MappingRule, Membership, Name, Page,
-    PasswordHash, PermissionType, Rejection, RejectionType, ResourceType, Response, User, UserTaskProperty,
-    UserView,
+    PasswordHash, PermissionType, Rejection, RejectionType, ResourceType, Response, SavedViewCommand, User,
+    UserTaskProperty, UserView,
 };
 use serde_json::{Value, json};
 
@@ -69,6 +69,9 @@ pub(super) fn usual(command: &IdentityCommand) -> Response {
             })
         }
         IdentityCommand::CreateAuthorization(_) => Response::AuthorizationCreated { authorization_key: 5 },
+        IdentityCommand::SavedView(SavedViewCommand::Create(view) | SavedViewCommand::Update(view)) => {
+            Response::SavedView(view.clone())
+        }
         _ => Response::Done,
     }
 }
@@ -108,6 +111,7 @@ pub(super) fn answer(query: &IdentityQuery) -> Result<IdentityReply, SubmitError
         // Asked by the gateway itself only.
         IdentityQuery::Grants { .. } => IdentityReply::Grants(Box::default()),
         IdentityQuery::GrantsVersion => IdentityReply::GrantsVersion(1),
+        IdentityQuery::SavedViews { .. } => IdentityReply::SavedViews(vec![]),
     })
 }
 

@@ -9,6 +9,7 @@
 
 mod operations;
 mod rows;
+mod touches;
 mod views;
 
 use std::sync::Arc;

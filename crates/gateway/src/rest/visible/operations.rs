@@ -19,7 +19,15 @@ fn need(operation: Operation) -> &'static [(R, P)] {
         | Operation::GetJobTypeStatistics
         | Operation::GetJobWorkerStatistics
         | Operation::GetJobTimeSeriesStatistics
-        | Operation::GetJobErrorStatistics => &[(R::System, P::ReadJobMetric)],
+        | Operation::GetJobErrorStatistics
+        | Operation::ListJobTypes
+        | Operation::ListWorkers => &[(R::System, P::ReadJobMetric)],
+        Operation::GetCluster | Operation::ListParkedRecords | Operation::ListBannedInstances => {
+            &[(R::System, P::Read)]
+        }
+        Operation::ReplayParkedRecords
+        | Operation::ReleaseBannedInstance
+        | Operation::CancelBannedInstance => &[(R::System, P::Update)],
         Operation::GetExportingStatus
         | Operation::GetClusterExportingStatus
         | Operation::PauseExporting

@@ -7,7 +7,7 @@ use protocol::{AuthorizationScope, PermissionType as P, ResourceType as R, UserT
 use search::model::{
     ColumnId, Entity, EntityId, agent_definition, agent_history, agent_instance, audit_log,
     correlated_message_subscription, decision_definition, decision_instance, decision_requirements,
-    element_count, element_instance, form, incident, job, job_metric, message_subscription,
+    element_count, element_instance, form, incident, instance_step, job, job_metric, message_subscription,
     process_definition, process_instance, sequence_flow, usage_assignee, usage_metric, user_task, variable,
     wait_state,
 };
@@ -48,6 +48,7 @@ fn rule(entity: EntityId) -> Rule {
         ),
         EntityId::AgentInstance => instances(agent_instance::PROCESS_ID, agent_instance::TENANT),
         EntityId::AgentHistory => instances(agent_history::PROCESS_ID, agent_history::TENANT),
+        EntityId::InstanceStep => instances(instance_step::PROCESS_ID, instance_step::TENANT),
         EntityId::WaitState => instances(wait_state::PROCESS_ID, wait_state::TENANT),
         EntityId::UserTask => (
             Some((R::ProcessDefinition, P::ReadUserTask, Some(user_task::PROCESS_ID))),

@@ -259,8 +259,11 @@ fn restrict_identity(
             page.items.retain(|view| sees(R::Authorization, &view.key.to_string()));
             Ok(())
         }
-        // The circle was looked at already; whether there is an administrator everybody may know.
-        IdentityReply::Members(_) | IdentityReply::HadAdministrator(_) => Ok(()),
+        // The circle was looked at already; whether there is an administrator everybody may know; whose views are asked
+        // for, the gateway says.
+        IdentityReply::Members(_) | IdentityReply::HadAdministrator(_) | IdentityReply::SavedViews(_) => {
+            Ok(())
+        }
         IdentityReply::PasswordHash(_) | IdentityReply::Grants(_) | IdentityReply::GrantsVersion(_) => {
             Err(forbidden(R::User, P::Read))
         }

@@ -33,7 +33,7 @@ fn of_tenants(whole: Object<'_>, members: impl Fn(Object<'_>)) -> Object<'_> {
 
 impl Call<'_> {
     /// The broker as operators see it, if it runs.
-    fn operations(&self) -> Result<Arc<dyn Operations>, Failure> {
+    pub(in crate::rest) fn operations(&self) -> Result<Arc<dyn Operations>, Failure> {
         self.gateway.options.operations.get().ok_or_else(|| {
             Failure::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", "the broker is starting")
         })

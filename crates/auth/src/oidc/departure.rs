@@ -1,0 +1,129 @@
+//! What a browser takes along to the issuer and brings back, sealed: nobody reads or makes it but this process.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde::{Deserialize, Serialize};
+
+use crate::secret::{random, random_id};
+
+/// How long somebody may take at the issuer, in milliseconds.
+pub(super) const LIFE_MS: u64 = 600_000;
+/// The longest path to go to after it, in bytes. Browsers keep cookies of 4096.
+const NEXT_BYTES_MAX: usize = 1500;
+
+/// Somebody who has gone to the issuer.
+#[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub(super) struct Departure {
+    /// Ties the answer to this browser (RFC 6749 §10.12).
+    pub state: String,
+    /// Ties the ID token to this login (OpenID Connect Core 1.0 §3.1.2.1).
+    pub nonce: String,
+    /// Ties the code to this server (RFC 7636).
+    pub verifier: String,
+    /// Where the issuer sends the browser back to.
+    pub redirect_uri: String,
+    /// The path of ours to go to then.
+    pub next: String,
+    /// When it is too late, Unix milliseconds.
+    pub ends_ms: u64,
+}
+
+impl Departure {
+    pub fn new(redirect_uri: String, next: &str, now_ms: u64) -> Self {
+        Self {
+            state: random_id(),
+            nonce: random_id(),
+            verifier: random_id(),
+            redirect_uri,
+            next: path_of_ours(next).to_owned(),
+            ends_ms: now_ms + LIFE_MS,
+        }
+    }
+}
+
+/// The path, if no browser leaves our site by it; otherwise the root.
+pub(crate) fn path_of_ours(next: &str) -> &str {
+    // Browsers read a backslash as `/` and leave out tabs and line ends.
+    let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_path = next.starts_with('/') && !next.starts_with("//");
+    if is_plain && is_path && next.len() <= NEXT_BYTES_MAX { next } else { "/" }
+}
+
+/// Seals departures.
+pub(super) struct Seal(LessSafeKey);
+
+impl Seal {
+    pub fn random() -> Self {
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &random::<32>()).expect("the key has 32 bytes");
+        Self(LessSafeKey::new(key))
+    }
+
+    pub fn close(&self, departure: &Departure) -> String {
+        let mut bytes = serde_json::to_vec(departure).expect("texts and a number");
+        let nonce: [u8; NONCE_LEN] = random();
+        let aad = Aad::from(AAD);
+        self.0
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut bytes)
+            .expect("a departure is short");
+        URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat())
+    }
+
+    pub fn open(&self, text: &str) -> Option<Departure> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LEN>()?;
+        let mut sealed = sealed.to_vec();
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let plain = self.0.open_in_place(nonce, Aad::from(AAD), &mut sealed).ok()?;
+        serde_json::from_slice(plain).ok()
+    }
+}
+
+const AAD: &[u8] = b"departure";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_reads_or_changes_what_is_sealed() {
+        let seal = Seal::random();
+        let departure = Departure::new("https://b/sso-callback".to_owned(), "/operate?a=1", 5);
+        let text = seal.close(&departure);
+        assert_eq!(seal.open(&text), Some(Departure { ends_ms: 5 + LIFE_MS, ..departure }));
+        assert_ne!(
+            seal.close(&Departure::new(String::new(), "/", 5)),
+            seal.close(&Departure::new(String::new(), "/", 5))
+        );
+        assert_eq!(Seal::random().open(&text), None);
+        let mut bytes = text.into_bytes();
+        let last = bytes.len() - 5;
+        bytes[last] = if bytes[last] == b'A' { b'B' } else { b'A' };
+        assert_eq!(seal.open(std::str::from_utf8(&bytes).unwrap()), None);
+        assert_eq!(seal.open(""), None);
+        assert_eq!(seal.open("AAAA"), None);
+    }
+
+    #[test]
+    fn next_is_a_path_of_ours() {
+        for ours in ["/", "/operate/processes?active=true#x", "/tasklist/1", "/%2F%2Fevil", "/a//b"] {
+            assert_eq!(path_of_ours(ours), ours);
+        }
+        let long = format!("/{}", "a".repeat(2000));
+        for other in [
+            "",
+            "//evil",
+            "/\\evil",
+            "\\/evil",
+            "https://evil",
+            "evil",
+            "/\t/evil",
+            "/a b",
+            "/ä",
+            "/\n/evil",
+            &long,
+        ] {
+            assert_eq!(path_of_ours(other), "/", "{other}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `POST /baton/v1/changes`: waits until something has changed that somebody looks at. Hints, no data.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use protocol::{FIRST_PARTITION, Key};
+use search::{Changes, Flushed, List, Progress, Touch};
+use tokio::time::Instant;
+
+use crate::rest::call::Call;
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::visible::ReadAuthorization;
+use crate::rest::writer::object;
+
+/// How long a request waits when it does not say.
+const WAIT_MS: i64 = 25_000;
+/// Changes of lists are told of at most this often: of instances, sooner.
+const LIST_FLOOR: Duration = Duration::from_secs(2);
+/// How often it is looked whether another broker fills the store.
+const LOOK: Duration = Duration::from_secs(1);
+/// The log of what was done: with anything.
+const AUDIT_LOG: &str = "audit-log";
+
+/// What somebody looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Instance(Key),
+    Definition(Key),
+    Batch(Key),
+    List(List),
+    AuditLog,
+}
+
+impl Topic {
+    fn parse(text: &str) -> Option<Self> {
+        if text == AUDIT_LOG {
+            return Some(Self::AuditLog);
+        }
+        if let Some(list) = List::ALL.into_iter().find(|list| list.name() == text) {
+            return Some(Self::List(list));
+        }
+        let (kind, key) = text.split_once(':')?;
+        let key = key.parse().ok().filter(|key| *key > 0)?;
+        match kind {
+            "process-instance" => Some(Self::Instance(key)),
+            "process-definition" => Some(Self::Definition(key)),
+            "batch-operation" => Some(Self::Batch(key)),
+            _ => None,
+        }
+    }
+
+    fn is_of(self, touch: &Touch) -> bool {
+        match self {
+            Self::Instance(key) => touch.process_instance_key == key,
+            Self::Definition(key) => touch.process_definition_key == key,
+            Self::Batch(key) => touch.batch_operation_key == key,
+            Self::List(list) => touch.list == Some(list),
+            Self::AuditLog => true,
+        }
+    }
+
+    /// Whether it changes with every second thing that happens.
+    const fn is_broad(self) -> bool {
+        matches!(self, Self::List(_) | Self::AuditLog | Self::Definition(_))
+    }
+}
+
+/// Topics that have changed, by their place in the request.
+struct Seen<'a> {
+    topics: &'a [Topic],
+    sight: Option<ReadAuthorization>,
+    changed: BTreeSet<usize>,
+}
+
+impl Seen<'_> {
+    fn add(&mut self, flushes: &[Flushed]) {
+        for flush in flushes {
+            let Some(touches) = flush else { return self.add_all() };
+            for touch in
+                touches.iter().filter(|it| self.sight.as_ref().is_none_or(|sight| sight.may_know(it)))
+            {
+                let topics = self.topics.iter().enumerate();
+                self.changed.extend(topics.filter(|(_, topic)| topic.is_of(touch)).map(|(at, _)| at));
+            }
+        }
+    }
+
+    fn add_all(&mut self) {
+        self.changed = (0..self.topics.len()).collect();
+    }
+
+    /// Whether there is something to be told at once.
+    fn has_news(&self) -> bool {
+        self.changed.iter().any(|at| !self.topics[*at].is_broad())
+    }
+}
+
+pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
+    let names = call.fields.names("topics");
+    let read = |(at, name): (usize, &protocol::Name)| {
+        Topic::parse(name).ok_or_else(|| Failure::invalid(format!("topics[{at}]: is no topic")))
+    };
+    let topics: Vec<Topic> = names.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let progress = &call.storage()?.progress;
+    let sight = ReadAuthorization::of(call).await?;
+    let mut seen = Seen { topics: &topics, sight, changed: BTreeSet::new() };
+    let after = match call.fields.text("after") {
+        None => progress.changes.place(),
+        Some(after) => {
+            let wait_ms = call.fields.integer("timeoutMs").unwrap_or(WAIT_MS);
+            let wait = Duration::from_millis(wait_ms.unsigned_abs());
+            tokio::select! {
+                after = gather(progress, &mut seen, &after, wait) => after,
+                () = call.gateway.stop.cancelled() => after.into_owned(),
+            }
+        }
+    };
+    let mut out = Vec::with_capacity(128);
+    let changed = seen.changed.iter().map(|at| &names[*at]).collect::<Vec<_>>();
+    object(&mut out).with("after", after).with("changed", changed).end();
+    Ok(Reply::json(out))
+}
+
+/// Gathers what has changed from a place on; gives the place behind it.
+async fn gather(progress: &Progress, seen: &mut Seen<'_>, after: &str, wait: Duration) -> String {
+    let changes: &Changes = &progress.changes;
+    let began = Instant::now();
+    let mut after = after.to_owned();
+    // What another broker writes is shown here without anybody telling of it.
+    let mut shown = progress.position(FIRST_PARTITION);
+    loop {
+        let Some((flushes, behind)) = changes.since(&after) else {
+            seen.add_all();
+            return changes.place();
+        };
+        seen.add(&flushes);
+        after = behind;
+        let elapsed = began.elapsed();
+        let is_due = !seen.changed.is_empty() && elapsed >= LIST_FLOOR;
+        if elapsed >= wait || is_due || seen.has_news() {
+            return after;
+        }
+        let left = wait.saturating_sub(elapsed);
+        // What is broad gathers for a while.
+        let pause = if seen.changed.is_empty() { LOOK } else { LIST_FLOOR.saturating_sub(elapsed) };
+        let _ = tokio::time::timeout(pause.min(left), changes.wait(&after)).await;
+        // A position that has been shown for a while and was not told of is another broker's.
+        changes.catch_up(shown);
+        shown = progress.position(FIRST_PARTITION);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn topics_are_read_by_name_and_key() {
+        assert_eq!(Topic::parse("process-instance:7"), Some(Topic::Instance(7)));
+        assert_eq!(Topic::parse("incidents"), Some(Topic::List(List::Incidents)));
+        for bad in
+            ["", "x", "process-instance", "process-instance:", "process-instance:-1", "incidents:1", "job:1"]
+        {
+            assert_eq!(Topic::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn instances_are_told_of_at_once_and_lists_after_a_while() {
+        let progress = Progress::default();
+        let topics = [Topic::Instance(1), Topic::List(List::Jobs), Topic::List(List::Incidents)];
+        let touch = |key, list| Touch { process_instance_key: key, list: Some(list), ..Touch::default() };
+        let after = progress.changes.place();
+        let told = async |after: &str| {
+            let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
+            let began = Instant::now();
+            let after = gather(&progress, &mut seen, after, Duration::from_secs(25)).await;
+            (seen.changed.into_iter().collect::<Vec<_>>(), began.elapsed().as_millis(), after)
+        };
+        progress.flushed(5, Some(&[touch(2, List::Jobs)].into()));
+        let (changed, waited_ms, after) = told(&after).await;
+        assert_eq!((changed, waited_ms), (vec![1], 2000));
+        progress.flushed(6, Some(&[touch(1, List::Jobs)].into()));
+        let (changed, waited_ms, after) = told(&after).await;
+        assert_eq!((changed, waited_ms), (vec![0, 1], 0));
+        let (changed, waited_ms, after) = told(&after).await;
+        assert_eq!((changed, waited_ms), (vec![], 25_000));
+        // Nobody told of it.
+        progress.reached(FIRST_PARTITION, 9);
+        let (changed, waited_ms, _) = told(&after).await;
+        assert_eq!(changed, [0, 1, 2]);
+        assert!((1000..=3000).contains(&waited_ms), "{waited_ms}");
+        let (changed, waited_ms, _) = told("7-1").await;
+        assert_eq!((changed, waited_ms), (vec![0, 1, 2], 0));
+    }
+}

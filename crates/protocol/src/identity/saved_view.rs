@@ -1,0 +1,59 @@
+//! Lists with their filters, which somebody has saved to look at them again.
+
+#![expect(missing_docs, reason = "names say what is held")]
+
+use minicbor::{Decode, Encode};
+
+use crate::{Key, Name};
+
+/// See [`crate::IdentityCommand::SavedView`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum SavedViewCommand {
+    /// The key is given by the engine.
+    #[n(0)]
+    Create(#[n(0)] SavedView),
+    /// Replaces one of the same owner.
+    #[n(1)]
+    Update(#[n(0)] SavedView),
+    /// Deletes one of this owner.
+    #[n(2)]
+    Delete {
+        #[n(0)]
+        key: Key,
+        #[n(1)]
+        owner: Name,
+    },
+}
+
+/// A list with its filters.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct SavedView {
+    #[n(0)]
+    pub key: Key,
+    /// The kind and the name of whoever saved it, with a colon between; empty where nobody says who it is.
+    #[n(1)]
+    pub owner: Name,
+    #[n(2)]
+    pub name: Name,
+    /// Path of the page.
+    #[n(3)]
+    pub page: Name,
+    /// Query of the page.
+    #[n(4)]
+    pub query: Name,
+    /// Whether others see it, too.
+    #[n(5)]
+    pub is_shared: bool,
+}
+
+impl SavedView {
+    /// Views of one owner.
+    pub const OF_OWNER_MAX: usize = 200;
+    /// Views that are shared.
+    pub const SHARED_MAX: usize = 1_000;
+
+    /// The owner of a user's views.
+    pub fn owner_of_user(username: &str) -> Name {
+        Name::from(format!("USER:{username}"))
+    }
+}

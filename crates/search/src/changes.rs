@@ -1,0 +1,251 @@
+//! What has changed in the store lately, for those who show it: hints, no data.
+//!
+//! The exporter tells of each flush what its records were about, as long as somebody wants to know. The last flushes
+//! are kept, so that whoever comes back a moment later has missed nothing.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use protocol::{Key, Name};
+use tokio::sync::watch;
+
+/// Nobody has to be told anything when nobody has asked for so long.
+const WANTED_FOR: Duration = Duration::from_secs(60);
+/// Flushes that are kept.
+const KEPT_MAX: usize = 1024;
+/// Touches that are kept of one flush; with more, everything has changed.
+const TOUCHES_MAX: usize = 4096;
+
+/// A list that people look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum List {
+    /// Process instances.
+    ProcessInstances,
+    /// Incidents.
+    Incidents,
+    /// Jobs.
+    Jobs,
+    /// User tasks.
+    UserTasks,
+    /// Variables.
+    Variables,
+    /// Decisions that were evaluated.
+    DecisionInstances,
+    /// Subscriptions, and messages that reached them.
+    Messages,
+    /// Process definitions.
+    ProcessDefinitions,
+    /// Decision definitions.
+    DecisionDefinitions,
+    /// Batch operations.
+    BatchOperations,
+}
+
+impl List {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::ProcessInstances,
+        Self::Incidents,
+        Self::Jobs,
+        Self::UserTasks,
+        Self::Variables,
+        Self::DecisionInstances,
+        Self::Messages,
+        Self::ProcessDefinitions,
+        Self::DecisionDefinitions,
+        Self::BatchOperations,
+    ];
+
+    /// Its name among topics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ProcessInstances => "process-instances",
+            Self::Incidents => "incidents",
+            Self::Jobs => "jobs",
+            Self::UserTasks => "user-tasks",
+            Self::Variables => "variables",
+            Self::DecisionInstances => "decision-instances",
+            Self::Messages => "messages",
+            Self::ProcessDefinitions => "process-definitions",
+            Self::DecisionDefinitions => "decision-definitions",
+            Self::BatchOperations => "batch-operations",
+        }
+    }
+}
+
+/// What a record was about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Touch {
+    /// The list that shows it, if any does.
+    pub list: Option<List>,
+    /// The process instance, or 0.
+    pub process_instance_key: Key,
+    /// The definition, or 0.
+    pub process_definition_key: Key,
+    /// The batch operation, or 0.
+    pub batch_operation_key: Key,
+    /// ID of the process, or of the decision.
+    pub definition_id: Name,
+    /// The tenant, or nothing.
+    pub tenant_id: Name,
+}
+
+/// What one flush brought. `None`: it may be anything.
+pub type Flushed = Option<Arc<[Touch]>>;
+
+#[derive(Debug)]
+struct State {
+    kept: VecDeque<Flushed>,
+    /// Number of the flush behind the last that is kept.
+    next: u64,
+    /// The position that was told of.
+    covered: u64,
+    asked: Option<Instant>,
+}
+
+/// The last changes of a store.
+#[derive(Debug)]
+pub struct Changes {
+    state: Mutex<State>,
+    news: watch::Sender<u64>,
+    /// Tells the numbers of this program from those of another.
+    epoch: u64,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let state = State { kept: VecDeque::new(), next: 0, covered: 0, asked: None };
+        Self { state: Mutex::new(state), news: watch::Sender::new(0), epoch: since.as_nanos() as u64 }
+    }
+}
+
+impl Changes {
+    /// Whether somebody has asked lately.
+    pub fn is_wanted(&self) -> bool {
+        self.state.lock().asked.is_some_and(|asked| asked.elapsed() < WANTED_FOR)
+    }
+
+    /// A flush brought the store to a position. `touches` is `None` if they were not gathered.
+    pub fn flushed(&self, position: u64, touches: Option<&HashSet<Touch>>) {
+        let touches = touches.filter(|touches| touches.len() <= TOUCHES_MAX);
+        let touches = touches.map(|touches| touches.iter().cloned().collect());
+        self.push(position, touches);
+    }
+
+    fn push(&self, position: u64, touches: Flushed) {
+        let mut state = self.state.lock();
+        state.covered = state.covered.max(position);
+        if touches.as_ref().is_some_and(|touches| touches.is_empty()) {
+            return;
+        }
+        if state.kept.len() == KEPT_MAX {
+            state.kept.pop_front();
+        }
+        state.kept.push_back(touches);
+        state.next += 1;
+        self.news.send_replace(state.next);
+    }
+
+    /// The store shows a position that nobody has told of: another broker writes it.
+    pub fn catch_up(&self, position: u64) {
+        let is_behind = self.state.lock().covered < position;
+        if is_behind {
+            self.push(position, None);
+        }
+    }
+
+    /// The place from which on to wait; from now on, somebody wants to know.
+    pub fn place(&self) -> String {
+        let mut state = self.state.lock();
+        state.asked = Some(Instant::now());
+        self.written(state.next)
+    }
+
+    fn written(&self, number: u64) -> String {
+        format!("{:x}-{number}", self.epoch)
+    }
+
+    /// The flushes from a place on, and the place behind them. `None`: the place is unknown here, so everything may
+    /// have changed.
+    pub fn since(&self, place: &str) -> Option<(Vec<Flushed>, String)> {
+        let (epoch, number) = place.split_once('-')?;
+        let number: u64 = number.parse().ok()?;
+        let mut state = self.state.lock();
+        state.asked = Some(Instant::now());
+        let first = state.next - state.kept.len() as u64;
+        if u64::from_str_radix(epoch, 16).ok()? != self.epoch || number > state.next || number < first {
+            return None;
+        }
+        let flushes = state.kept.iter().skip((number - first) as usize).cloned().collect();
+        Some((flushes, self.written(state.next)))
+    }
+
+    /// Waits until there is something behind a place that [`Changes::since`] has told.
+    pub async fn wait(&self, place: &str) {
+        let number: u64 = place.split_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(0);
+        let mut news = self.news.subscribe();
+        // The sender lives as long as this.
+        drop(news.wait_for(|next| *next > number).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touches(key: Key) -> HashSet<Touch> {
+        HashSet::from([Touch { process_instance_key: key, ..Touch::default() }])
+    }
+
+    fn keys(flushes: &[Flushed]) -> Vec<Option<Key>> {
+        flushes.iter().map(|flush| flush.as_ref().map(|it| it[0].process_instance_key)).collect()
+    }
+
+    #[test]
+    fn whoever_comes_back_has_missed_nothing() {
+        let changes = Changes::default();
+        assert!(!changes.is_wanted());
+        let place = changes.place();
+        assert!(changes.is_wanted());
+        changes.flushed(5, Some(&touches(1)));
+        changes.flushed(6, Some(&HashSet::new()));
+        changes.flushed(9, None);
+        let (flushes, place) = changes.since(&place).unwrap();
+        assert_eq!(keys(&flushes), [Some(1), None]);
+        assert_eq!(changes.since(&place).unwrap().0.len(), 0);
+        changes.catch_up(9);
+        assert_eq!(changes.since(&place).unwrap().0.len(), 0, "it was told of");
+        changes.catch_up(10);
+        assert_eq!(keys(&changes.since(&place).unwrap().0), [None]);
+    }
+
+    #[test]
+    fn places_that_are_unknown_or_too_old_are_told_apart() {
+        let changes = Changes::default();
+        let place = changes.place();
+        let other = Changes { epoch: 7, ..Changes::default() };
+        assert!(other.since(&place).is_none());
+        for bad in ["", "x", "-", "1-2-3", "zz-1", &format!("{place}0")] {
+            assert!(changes.since(bad).is_none(), "{bad}");
+        }
+        for position in 0..=KEPT_MAX as u64 {
+            changes.flushed(position, Some(&touches(1)));
+        }
+        assert!(changes.since(&place).is_none());
+    }
+
+    #[tokio::test]
+    async fn who_waits_is_woken() {
+        let changes = Changes::default();
+        let place = changes.place();
+        let flush = async {
+            tokio::task::yield_now().await;
+            changes.flushed(1, Some(&touches(3)));
+        };
+        tokio::join!(changes.wait(&place), flush);
+        assert_eq!(keys(&changes.since(&place).unwrap().0), [Some(3)]);
+    }
+}
