@@ -24,6 +24,8 @@ mod retention;
 mod schema;
 #[path = "../stores/suite.rs"]
 mod suite;
+#[path = "../stores/steps.rs"]
+mod steps;
 #[path = "../stores/wait_states.rs"]
 mod wait_states;
 

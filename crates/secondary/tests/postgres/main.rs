@@ -27,6 +27,8 @@ mod server;
 #[path = "../stores/suite.rs"]
 mod suite;
 mod values;
+#[path = "../stores/steps.rs"]
+mod steps;
 #[path = "../stores/wait_states.rs"]
 mod wait_states;
 mod writing;

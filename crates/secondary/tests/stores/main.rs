@@ -13,6 +13,7 @@ mod relations;
 mod replays;
 mod retention;
 mod suite;
+mod steps;
 mod wait_states;
 
 use std::path::Path;
