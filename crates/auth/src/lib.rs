@@ -31,9 +31,7 @@ pub use attempts::AttemptLimits;
 pub use authenticator::{Authenticator, Departed, Entry, Method, SignIn, SignedIn, SignedOut};
 pub use basic::{Basic, Unavailable, Users};
 pub use clock::Clock;
-pub use oidc::{
-    ClaimPath, CodeFlowSettings, Oidc, OidcSettings, SettingsError, SignInFailure, claim_values,
-};
+pub use oidc::{ClaimPath, CodeFlowSettings, Oidc, OidcSettings, SettingsError, SignInFailure, claim_values};
 pub use origin::{Origin, Origins};
 pub use outbound::{ConnectError, connect};
 pub use password::{Cost, HashError, HashLimits, Hasher};

@@ -250,7 +250,10 @@ impl Sessions {
     /// Keeps newer tokens of the same principal.
     pub(crate) fn renew(&self, id: &str, granted: Granted) {
         if let Some(session) = self.table.lock().by_digest.get_mut(&self.digest(id)) {
-            debug_assert_eq!(session.principal.identity, granted.principal.identity, "it belongs to somebody");
+            debug_assert_eq!(
+                session.principal.identity, granted.principal.identity,
+                "it belongs to somebody"
+            );
             session.principal = granted.principal;
             session.token_ends_ms = Some(granted.ends_ms);
             session.grant = Some(granted.grant);

@@ -91,7 +91,10 @@ mod tests {
         let departure = Departure::new("https://b/sso-callback".to_owned(), "/operate?a=1", 5);
         let text = seal.close(&departure);
         assert_eq!(seal.open(&text), Some(Departure { ends_ms: 5 + LIFE_MS, ..departure }));
-        assert_ne!(seal.close(&Departure::new(String::new(), "/", 5)), seal.close(&Departure::new(String::new(), "/", 5)));
+        assert_ne!(
+            seal.close(&Departure::new(String::new(), "/", 5)),
+            seal.close(&Departure::new(String::new(), "/", 5))
+        );
         assert_eq!(Seal::random().open(&text), None);
         let mut bytes = text.into_bytes();
         let last = bytes.len() - 5;
@@ -107,9 +110,19 @@ mod tests {
             assert_eq!(path_of_ours(ours), ours);
         }
         let long = format!("/{}", "a".repeat(2000));
-        for other in
-            ["", "//evil", "/\\evil", "\\/evil", "https://evil", "evil", "/\t/evil", "/a b", "/ä", "/\n/evil", &long]
-        {
+        for other in [
+            "",
+            "//evil",
+            "/\\evil",
+            "\\/evil",
+            "https://evil",
+            "evil",
+            "/\t/evil",
+            "/a b",
+            "/ä",
+            "/\n/evil",
+            &long,
+        ] {
             assert_eq!(path_of_ours(other), "/", "{other}");
         }
     }

@@ -99,7 +99,11 @@ pub(super) fn parse_url(field: &'static str, url: &str) -> Result<Uri, SettingsE
 }
 
 /// The same for an endpoint: an issuer behind TLS has all of them behind TLS.
-pub(super) fn parse_endpoint(field: &'static str, url: &str, discovery_url: &Uri) -> Result<Uri, SettingsError> {
+pub(super) fn parse_endpoint(
+    field: &'static str,
+    url: &str,
+    discovery_url: &Uri,
+) -> Result<Uri, SettingsError> {
     let uri = parse_url(field, url)?;
     if discovery_url.scheme_str() == Some("https") && uri.scheme_str() != Some("https") {
         return Err(SettingsError::Downgrade { field, url: url.to_owned() });

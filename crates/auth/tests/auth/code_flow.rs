@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::{
-    Authenticator, CodeFlowSettings, Departed, Entry, Method, Oidc, OidcSettings, Presented, Principal, Reason,
-    SessionSettings, SignInFailure,
+    Authenticator, CodeFlowSettings, Departed, Entry, Method, Oidc, OidcSettings, Presented, Principal,
+    Reason, SessionSettings, SignInFailure,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -57,7 +57,8 @@ impl Server {
         change(&mut flow);
         settings.code_flow = Some(flow);
         let oidc = Arc::new(Oidc::new(settings, hand.clock()).unwrap());
-        let sessions = Some(SessionSettings { idle: Duration::from_secs(7200), ..SessionSettings::default() });
+        let sessions =
+            Some(SessionSettings { idle: Duration::from_secs(7200), ..SessionSettings::default() });
         let authenticator = Authenticator::new(Method::Oidc(oidc), sessions, hand.clock());
         Self { authenticator, hand, issuer, key }
     }
@@ -104,7 +105,8 @@ impl Server {
     async fn sign_in(&self) -> String {
         let away = self.depart("/operate").await;
         self.issuer.give(200, self.tokens(Some(&away.fields["nonce"]), &json!({})));
-        let back = self.arrive(&away.cookie, &[("state", &away.fields["state"]), ("code", "c")]).await.unwrap();
+        let back =
+            self.arrive(&away.cookie, &[("state", &away.fields["state"]), ("code", "c")]).await.unwrap();
         self.issuer.take_forms();
         let pairs: Vec<_> = back.cookies.iter().map(|cookie| pair(cookie)).collect();
         pairs.join("; ")
@@ -137,7 +139,10 @@ async fn a_browser_signs_in_at_the_issuer() {
 
     let [(form, authorization)] = &server.issuer.take_forms()[..] else { panic!("one form") };
     let form = fields(form);
-    assert_eq!((&*form["grant_type"], &*form["code"], &*form["client_id"]), ("authorization_code", "a b", "baton"));
+    assert_eq!(
+        (&*form["grant_type"], &*form["code"], &*form["client_id"]),
+        ("authorization_code", "a b", "baton")
+    );
     assert_eq!(form["redirect_uri"], HERE);
     let challenge = encode(digest(&SHA256, form["code_verifier"].as_bytes()));
     assert_eq!(sent["code_challenge"], challenge, "the code is of no use to whoever saw the address");
@@ -302,7 +307,11 @@ async fn signing_out_leads_to_the_issuer() {
     assert_eq!((&*sent["client_id"], &*sent["post_logout_redirect_uri"]), ("baton", "https://b/login"));
     assert_eq!(sent["id_token_hint"].split('.').count(), 3);
     assert_eq!(server.ask(&cookies).await.unwrap_err(), Reason::Session);
-    assert_eq!(server.authenticator.sign_out(&presented).unwrap().location, None, "there is nothing more to end");
+    assert_eq!(
+        server.authenticator.sign_out(&presented).unwrap().location,
+        None,
+        "there is nothing more to end"
+    );
 }
 
 #[tokio::test]

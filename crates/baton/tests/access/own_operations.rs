@@ -60,8 +60,12 @@ async fn pages_are_told_how_people_sign_in() {
     let open = Server::start(&["security.authentication.method=basic".to_owned()]);
     let boot = async || open.get("/baton/v1/boot").send().await.expect(200).json();
     let told = boot().await;
-    assert_eq!((&told["signIn"], &told["setUp"], &told["title"]), (&json!("PASSWORD"), &json!(true), &json!("Baton")));
-    let user = json!({"username": "root", "password": "long enough", "name": "Root", "email": "r@example.com"});
+    assert_eq!(
+        (&told["signIn"], &told["setUp"], &told["title"]),
+        (&json!("PASSWORD"), &json!(true), &json!("Baton"))
+    );
+    let user =
+        json!({"username": "root", "password": "long enough", "name": "Root", "email": "r@example.com"});
     open.post("/v2/setup/user", &user).send().await.expect(201);
     assert_eq!(boot().await["setUp"], false);
     let none = Server::start(&[]);
@@ -78,7 +82,8 @@ async fn somebody_is_told_what_it_may_do_and_finds_what_it_may_see() {
         {"resourceType": "SYSTEM", "permissionType": "READ"},
     ]});
     let may = async |user: &str| {
-        let answer = server.post("/baton/v1/permissions", &checks).by(&by(user)).send().await.expect(200).json();
+        let answer =
+            server.post("/baton/v1/permissions", &checks).by(&by(user)).send().await.expect(200).json();
         let pair = |item: &Value| (item["allowed"].as_bool().unwrap(), item["any"].as_bool().unwrap());
         items(&answer).iter().map(pair).collect::<Vec<_>>()
     };
@@ -96,7 +101,10 @@ async fn somebody_is_told_what_it_may_do_and_finds_what_it_may_see() {
     let (kinds, answer) = found("ann", &key).await;
     assert_eq!(kinds, ["PROCESS_INSTANCE"]);
     let item = &items(&answer)[0];
-    assert_eq!((&item["key"], &item["name"], &item["state"]), (&json!(key), &json!("Order"), &json!("ACTIVE")));
+    assert_eq!(
+        (&item["key"], &item["name"], &item["state"]),
+        (&json!(key), &json!("Order"), &json!("ACTIVE"))
+    );
     assert_eq!(found("ann", "B-7").await.0, ["PROCESS_INSTANCE"]);
     assert_eq!(found("root", "p").await.0, ["PROCESS_DEFINITION"]);
     assert_eq!(found("ann", "p").await.0, Vec::<String>::new(), "not the definition");
@@ -116,7 +124,8 @@ async fn whoever_looks_is_told_of_changes_that_it_may_see() {
             body["after"] = json!(after);
         }
         let answer = server.post("/baton/v1/changes", &body).by(&by(user)).send().await.expect(200).json();
-        let changed = answer["changed"].as_array().unwrap().iter().map(|topic| topic.as_str().unwrap().to_owned());
+        let changed =
+            answer["changed"].as_array().unwrap().iter().map(|topic| topic.as_str().unwrap().to_owned());
         (changed.collect::<Vec<_>>(), answer["after"].as_str().unwrap().to_owned())
     };
     let (changed, ann) = ask("ann", None, 0).await;
@@ -126,7 +135,11 @@ async fn whoever_looks_is_told_of_changes_that_it_may_see() {
     let (told, ()) = tokio::join!(ask("ann", Some(&ann), 20_000), complete(&server, json!({"total": 4})));
     assert!(told.0.contains(&topics[0].as_str().unwrap().to_owned()), "{told:?}");
     assert!(began.elapsed() < Duration::from_secs(15), "it does not wait to the end");
-    assert_eq!(ask("eve", Some(&eve), 3_000).await.0, Vec::<String>::new(), "nothing is told of what it may not see");
+    assert_eq!(
+        ask("eve", Some(&eve), 3_000).await.0,
+        Vec::<String>::new(),
+        "nothing is told of what it may not see"
+    );
     // Another instance is news for the list alone.
     let (_, after) = eventually("quiet", async || {
         let (changed, after) = ask("ann", Some(&told.1), 0).await;
@@ -157,17 +170,20 @@ async fn jobs_and_whoever_is_there_for_them_are_counted() {
         items(&answer).clone()
     };
     let [work] = &types().await[..] else { panic!("one type") };
-    let numbers = |of: &Value| ["waiting", "inFlight", "failed", "streams", "polls"].map(|it| of[it].as_i64().unwrap());
+    let numbers =
+        |of: &Value| ["waiting", "inFlight", "failed", "streams", "polls"].map(|it| of[it].as_i64().unwrap());
     assert_eq!(numbers(work), [1, 0, 0, 0, 0]);
     assert!(work["oldestWaitingSince"].is_string(), "{work}");
 
     let body = json!({"type": "work", "timeout": 60_000, "maxJobsToActivate": 1, "worker": "w"});
     let jobs = server.post("/v2/jobs/activation", &body).by(&by("root")).send().await.expect(200).json();
     let job = jobs["jobs"][0]["jobKey"].as_str().unwrap().to_owned();
-    eventually("the job in flight", async || (numbers(&types().await[0]) == [0, 1, 0, 0, 0]).then_some(())).await;
+    eventually("the job in flight", async || (numbers(&types().await[0]) == [0, 1, 0, 0, 0]).then_some(()))
+        .await;
     let fail = json!({"retries": 0, "errorMessage": "no"});
     server.post(&format!("/v2/jobs/{job}/failure"), &fail).by(&by("root")).send().await.expect(204);
-    eventually("the failed job", async || (numbers(&types().await[0]) == [0, 0, 1, 0, 0]).then_some(())).await;
+    eventually("the failed job", async || (numbers(&types().await[0]) == [0, 0, 1, 0, 0]).then_some(()))
+        .await;
 
     let request = pb::StreamActivatedJobsRequest {
         r#type: "other".to_owned(),
@@ -184,7 +200,10 @@ async fn jobs_and_whoever_is_there_for_them_are_counted() {
         items(&answer).first().cloned()
     })
     .await;
-    assert_eq!((&worker["worker"], &worker["kind"], &worker["count"]), (&json!("streamer"), &json!("STREAM"), &json!(1)));
+    assert_eq!(
+        (&worker["worker"], &worker["kind"], &worker["count"]),
+        (&json!("streamer"), &json!("STREAM"), &json!(1))
+    );
     assert!(worker["freePlaces"].as_i64().unwrap() > 0, "{worker}");
     let all = types().await;
     assert_eq!(all.iter().map(|one| one["jobType"].as_str().unwrap()).collect::<Vec<_>>(), ["other", "work"]);
@@ -243,7 +262,9 @@ async fn steps_of_an_instance_are_kept_where_the_setting_says_so() {
         "ELEMENT_COMPLETED work",
         "ELEMENT_COMPLETED p",
     ];
-    for (setting, is_recorded) in [("secondary_storage.steps=true", true), ("secondary_storage.steps=false", false)] {
+    for (setting, is_recorded) in
+        [("secondary_storage.steps=true", true), ("secondary_storage.steps=false", false)]
+    {
         let (_users, server, key) = started(&[setting]).await;
         complete(&server, json!({"total": 4})).await;
         let path = format!("/baton/v1/process-instances/{key}/steps");
@@ -261,7 +282,10 @@ async fn steps_of_an_instance_are_kept_where_the_setting_says_so() {
             expected.sort();
             assert_eq!(sorted, expected);
             let place = |what: &str| kinds.iter().position(|kind| kind == what).unwrap();
-            assert!(place("total=3") < place("JOB_CREATED work") && place("JOB_ACTIVATED work") < place("total=4"));
+            assert!(
+                place("total=3") < place("JOB_CREATED work")
+                    && place("JOB_ACTIVATED work") < place("total=4")
+            );
         } else {
             assert!(kinds.contains(&"JOB_COMPLETED work".to_owned()), "{kinds:?}");
             assert!(!kinds.iter().any(|kind| kind.starts_with("total")), "{kinds:?}");
@@ -282,7 +306,8 @@ async fn steps_of_an_instance_are_kept_where_the_setting_says_so() {
         server.get(&path).by(&by("eve")).send().await.expect(403);
         server.get("/baton/v1/process-instances/77/steps").by(&by("ann")).send().await.expect(404);
 
-        let search = server.post("/v2/process-instances/search", &json!({})).by(&by("root")).send().await.json();
+        let search =
+            server.post("/v2/process-instances/search", &json!({})).by(&by("root")).send().await.json();
         let definition = items(&search)[0]["processDefinitionKey"].as_str().unwrap().to_owned();
         let path = format!("/baton/v1/process-definitions/{definition}/durations");
         let took = server.post(&path, &json!({})).by(&by("ann")).send().await.expect(200).json();
@@ -298,18 +323,22 @@ async fn steps_of_an_instance_are_kept_where_the_setting_says_so() {
 async fn views_are_kept_for_whoever_saved_them() {
     let users = file(USERS);
     let mut server = Server::start(&with_users(users.path(), &["security.authorizations=true"]));
-    let body = |name: &str, is_shared: bool| {
-        json!({"name": name, "page": "operate/processes", "query": "incidents=true", "isShared": is_shared})
-    };
-    let mine = server.post("/baton/v1/views", &body("Mine", false)).by(&by("eve")).send().await.expect(201).json();
-    let ours = server.post("/baton/v1/views", &body("Ours", true)).by(&by("eve")).send().await.expect(201).json();
-    assert_eq!((&mine["owner"], &mine["isOwn"], &mine["query"]), (&json!("eve"), &json!(true), &json!("incidents=true")));
+    let body = |name: &str, is_shared: bool| json!({"name": name, "page": "operate/processes", "query": "incidents=true", "isShared": is_shared});
+    let mine =
+        server.post("/baton/v1/views", &body("Mine", false)).by(&by("eve")).send().await.expect(201).json();
+    let ours =
+        server.post("/baton/v1/views", &body("Ours", true)).by(&by("eve")).send().await.expect(201).json();
+    assert_eq!(
+        (&mine["owner"], &mine["isOwn"], &mine["query"]),
+        (&json!("eve"), &json!(true), &json!("incidents=true"))
+    );
     // They outlive the program.
     server = server.restart();
     let names = async |user: &str, page: &str| {
         let path = format!("/baton/v1/views?page={page}");
         let answer = server.get(&path).by(&by(user)).send().await.expect(200).json();
-        let pair = |item: &Value| (item["name"].as_str().unwrap().to_owned(), item["isOwn"].as_bool().unwrap());
+        let pair =
+            |item: &Value| (item["name"].as_str().unwrap().to_owned(), item["isOwn"].as_bool().unwrap());
         items(&answer).iter().map(pair).collect::<Vec<_>>()
     };
     let page = "operate%2Fprocesses";

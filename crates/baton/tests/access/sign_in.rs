@@ -42,7 +42,10 @@ async fn a_browser_goes_to_the_issuer_and_comes_back_with_a_session() {
     let (start, query) = location.split_once('?').unwrap();
     assert_eq!(start, format!("{}/authorize", issuer.url()));
     let sent = fields(query);
-    assert!(sent["redirect_uri"].starts_with("http%3A%2F%2F") && sent["redirect_uri"].ends_with("%2Fsso-callback"));
+    assert!(
+        sent["redirect_uri"].starts_with("http%3A%2F%2F")
+            && sent["redirect_uri"].ends_with("%2Fsso-callback")
+    );
     let ends_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 300;
     let claims =
         json!({"iss": issuer.url(), "aud": "baton", "sub": "ann", "exp": ends_s, "nonce": sent["nonce"]});

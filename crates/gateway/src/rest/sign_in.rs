@@ -59,9 +59,7 @@ impl Gateway {
                 Err(failure) => Ok(Self::not_signed_in(failure, &next, &[])),
             },
             SignInCall::Arrive => match access.arrive(head, |name| field(query, name)).await? {
-                Ok(departed) => {
-                    Ok(redirect(StatusCode::SEE_OTHER, &departed.location, &departed.cookies))
-                }
+                Ok(departed) => Ok(redirect(StatusCode::SEE_OTHER, &departed.location, &departed.cookies)),
                 Err((failure, departed)) => {
                     Ok(Self::not_signed_in(failure, &departed.location, &departed.cookies))
                 }

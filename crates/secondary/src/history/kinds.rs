@@ -6,10 +6,10 @@ use search::model::{
     ColumnId, Entity, agent_definition, agent_history, agent_instance, audit_log as audit,
     batch_operation as operation, batch_operation_item as item,
     correlated_message_subscription as correlated, decision_instance as decision,
-    element_instance as element, history_deletion as deletion, incident, instance_step as step, job, job_metric,
-    message_subscription as subscription, process_definition as definition, process_instance as instance,
-    sequence_flow as flow, usage_assignee as assignee, usage_metric as usage, user_task as task, variable,
-    wait_state as wait,
+    element_instance as element, history_deletion as deletion, incident, instance_step as step, job,
+    job_metric, message_subscription as subscription, process_definition as definition,
+    process_instance as instance, sequence_flow as flow, usage_assignee as assignee, usage_metric as usage,
+    user_task as task, variable, wait_state as wait,
 };
 
 /// Things that end and are forgotten together with what belongs to them.

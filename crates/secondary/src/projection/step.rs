@@ -27,8 +27,7 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
             of_instance(row, &value.instance);
             of_element(row, &value.element_id, value.element_instance_key);
             row.set(step::TENANT, local(&value.tenant_id)).set(step::NAME, local(&value.job_type));
-            let told =
-                if matches!(kind, "JOB_FAILED") { &value.error_message } else { &value.worker };
+            let told = if matches!(kind, "JOB_FAILED") { &value.error_message } else { &value.worker };
             row.set(step::VALUE, search::Value::non_empty(told));
         }
         RecordValue::Incident(value) => {

@@ -22,10 +22,10 @@ mod replays;
 #[path = "../stores/retention.rs"]
 mod retention;
 mod schema;
-#[path = "../stores/suite.rs"]
-mod suite;
 #[path = "../stores/steps.rs"]
 mod steps;
+#[path = "../stores/suite.rs"]
+mod suite;
 #[path = "../stores/wait_states.rs"]
 mod wait_states;
 

@@ -24,11 +24,11 @@ mod retention;
 mod schema;
 #[path = "../../../../tests/stores/postgres/server.rs"]
 mod server;
+#[path = "../stores/steps.rs"]
+mod steps;
 #[path = "../stores/suite.rs"]
 mod suite;
 mod values;
-#[path = "../stores/steps.rs"]
-mod steps;
 #[path = "../stores/wait_states.rs"]
 mod wait_states;
 mod writing;

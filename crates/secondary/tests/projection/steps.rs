@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use protocol::{IncidentRecord, Intent, Json, Key, Name, ProcessInstanceRecord, Record, VariableRecord, Word, testing};
+use protocol::{
+    IncidentRecord, Intent, Json, Key, Name, ProcessInstanceRecord, Record, VariableRecord, Word, testing,
+};
 use search::model::instance_step as step;
 use secondary::Projection;
 

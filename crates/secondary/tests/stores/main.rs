@@ -12,8 +12,8 @@ mod power;
 mod relations;
 mod replays;
 mod retention;
-mod suite;
 mod steps;
+mod suite;
 mod wait_states;
 
 use std::path::Path;

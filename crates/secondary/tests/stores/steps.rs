@@ -27,13 +27,16 @@ pub fn run(store: &dyn Store) {
     writer.write(&batch, position + 1).unwrap();
     // Whatever comes again is there once.
     writer.write(&batch, position + 2).unwrap();
-    let of_instance = || Filter::Column(step::INSTANCE_KEY, Test::Equal(Operand::Integer(INSTANCE.cast_signed())));
+    let of_instance =
+        || Filter::Column(step::INSTANCE_KEY, Test::Equal(Operand::Integer(INSTANCE.cast_signed())));
     let found = |after: u64, limit: u32| {
         let behind = Filter::Column(step::KEY, Test::Greater(Operand::Integer(after.cast_signed())));
         let sort = vec![Sort { column: step::KEY, descending: false }];
         let asked = Search { sort, limit, ..search(&step::ENTITY, of_instance().and(behind)) };
         let rows = block_on(store.reader().search(asked)).unwrap().rows;
-        rows.into_iter().map(|row| (row[0].integer().unwrap().cast_unsigned() - FIRST, row)).collect::<Vec<_>>()
+        rows.into_iter()
+            .map(|row| (row[0].integer().unwrap().cast_unsigned() - FIRST, row))
+            .collect::<Vec<_>>()
     };
     let all = found(0, 10);
     assert_eq!(all.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1, 2, 3, 4]);

@@ -17,8 +17,11 @@ const FILES: [Resource<'static>; 3] = [
 const REFUNDS: [(&str, u32); 6] =
     [("Adler", 40), ("Brandt", 720), ("Conti", 15), ("Dumas", 999), ("Ek", 120), ("Fodor", 510)];
 /// Why orders went wrong.
-const FAILURES: [&str; 3] =
-    ["the stock cannot be read: connection refused", "the stock cannot be read: connection refused", "no such item: 4711"];
+const FAILURES: [&str; 3] = [
+    "the stock cannot be read: connection refused",
+    "the stock cannot be read: connection refused",
+    "no such item: 4711",
+];
 /// People and the groups that they are in. Nobody asks for a password here.
 const PEOPLE: [(&str, &str, &str); 3] =
     [("ann", "Ann Adams", "managers"), ("bob", "Bob Brown", "clerks"), ("eve", "Eve Evans", "clerks")];

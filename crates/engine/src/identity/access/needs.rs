@@ -494,9 +494,9 @@ fn demands_of_identity(command: &IdentityCommand) -> Option<RequiredPermissions>
     };
     let need = match command {
         // The first administrator needs no permission: there is none yet. Views are changed by their owner alone.
-        IdentityCommand::SetUp
-        | IdentityCommand::CreateAdministrator(_)
-        | IdentityCommand::SavedView(_) => return None,
+        IdentityCommand::SetUp | IdentityCommand::CreateAdministrator(_) | IdentityCommand::SavedView(_) => {
+            return None;
+        }
         IdentityCommand::CreateUser(_) => Need::any(R::User, P::Create),
         IdentityCommand::UpdateUser(change) => Need::of(R::User, P::Update, change.username.clone()),
         IdentityCommand::DeleteUser { username } => Need::of(R::User, P::Delete, username.clone()),

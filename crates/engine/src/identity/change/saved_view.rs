@@ -78,7 +78,8 @@ impl CommandContext<'_> {
         match stored {
             Some(view) if view.owner == *owner => Ok(view),
             Some(view) if view.is_shared => {
-                let reason = format!("Expected to {purpose} the view '{key}', but it belongs to somebody else");
+                let reason =
+                    format!("Expected to {purpose} the view '{key}', but it belongs to somebody else");
                 Err(Rejection::new(RejectionType::Forbidden, reason).into())
             }
             _ => {

@@ -66,7 +66,8 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
 
 fn moment(call: &Call<'_>, name: &str) -> Result<Option<i64>, Failure> {
     let Some(text) = call.fields.text(name) else { return Ok(None) };
-    let time: jiff::Timestamp = text.parse().map_err(|_| Failure::invalid(format!("{name}: is no moment")))?;
+    let time: jiff::Timestamp =
+        text.parse().map_err(|_| Failure::invalid(format!("{name}: is no moment")))?;
     Ok(Some(time.as_millisecond()))
 }
 

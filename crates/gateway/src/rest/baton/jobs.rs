@@ -83,7 +83,11 @@ pub(super) async fn types(call: &Call<'_>) -> Result<Reply, Failure> {
     let oldest = types.iter().map(|((job_type, tenant_id), figures)| {
         let among = among.clone();
         async move {
-            if figures.waiting == 0 { Ok(None) } else { oldest(call, job_type, tenant_id, among, now_ms).await }
+            if figures.waiting == 0 {
+                Ok(None)
+            } else {
+                oldest(call, job_type, tenant_id, among, now_ms).await
+            }
         }
     });
     let oldest = try_join_all(oldest).await?;

@@ -89,11 +89,12 @@ pub(super) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
 async fn stored(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Found>, Failure> {
     // Waits once for all of them.
     call.fresh_storage().await?;
-    let by_key = key.into_iter().flat_map(|key| {
-        KEYED.iter().map(move |place| (place, Operand::Integer(key.cast_signed())))
-    });
+    let by_key = key
+        .into_iter()
+        .flat_map(|key| KEYED.iter().map(move |place| (place, Operand::Integer(key.cast_signed()))));
     let by_name = NAMED.iter().map(|place| (place, Operand::Text(Name::from(call.parameter()))));
-    let rows = try_join_all(by_key.chain(by_name).map(|(place, wanted)| of_place(call, place, wanted))).await?;
+    let rows =
+        try_join_all(by_key.chain(by_name).map(|(place, wanted)| of_place(call, place, wanted))).await?;
     Ok(rows.into_iter().flatten().collect())
 }
 

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use protocol::{
-    Command, IdentityCommand, IdentityQuery, IdentityReply, Key, Name, Query, QueryReply, Response, SavedView,
-    SavedViewCommand,
+    Command, IdentityCommand, IdentityQuery, IdentityReply, Key, Name, Query, QueryReply, Response,
+    SavedView, SavedViewCommand,
 };
 
 use crate::rest::call::{Call, unexpected};
@@ -30,9 +30,7 @@ pub(super) async fn list(call: &Call<'_>) -> Result<Reply, Failure> {
     };
     let of_page = |view: &&SavedView| page.as_ref().is_none_or(|page| **page == *view.page);
     let mut out = Vec::with_capacity(256);
-    object(&mut out)
-        .list("items", views.iter().filter(of_page), |view, out| write(view, &owner, out))
-        .end();
+    object(&mut out).list("items", views.iter().filter(of_page), |view, out| write(view, &owner, out)).end();
     Ok(Reply::json(out))
 }
 

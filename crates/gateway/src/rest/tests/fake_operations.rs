@@ -10,8 +10,9 @@ use protocol::{Clock, Key, PartitionId};
 use serde_json::{Value, json};
 
 use crate::management::{
-    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus, HistoryBackupStatus,
-    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, Slot, StateComparison, WorkerStatus,
+    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
+    HistoryBackupStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, Slot,
+    StateComparison, WorkerStatus,
 };
 
 type Done<'a, T> = BoxFuture<'a, Result<T, OperationError>>;

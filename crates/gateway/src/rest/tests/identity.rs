@@ -6,8 +6,8 @@ use broker_api::SubmitError;
 use protocol::{
     Authorization, AuthorizationScope, AuthorizationView, Circle, CircleKind, CircleView, Command,
     EntityType, IdentityCommand, IdentityQuery, IdentityReply, MappingRule, Membership, Name, Page,
-    PasswordHash, PermissionType, SavedViewCommand, Rejection, RejectionType, ResourceType, Response, User, UserTaskProperty,
-    UserView,
+    PasswordHash, PermissionType, Rejection, RejectionType, ResourceType, Response, SavedViewCommand, User,
+    UserTaskProperty, UserView,
 };
 use serde_json::{Value, json};
 

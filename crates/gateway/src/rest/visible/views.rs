@@ -261,7 +261,9 @@ fn restrict_identity(
         }
         // The circle was looked at already; whether there is an administrator everybody may know; whose views are asked
         // for, the gateway says.
-        IdentityReply::Members(_) | IdentityReply::HadAdministrator(_) | IdentityReply::SavedViews(_) => Ok(()),
+        IdentityReply::Members(_) | IdentityReply::HadAdministrator(_) | IdentityReply::SavedViews(_) => {
+            Ok(())
+        }
         IdentityReply::PasswordHash(_) | IdentityReply::Grants(_) | IdentityReply::GrantsVersion(_) => {
             Err(forbidden(R::User, P::Read))
         }
