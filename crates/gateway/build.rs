@@ -1,5 +1,5 @@
-//! Compiles `api/contract.json` and `api/baton.json` to static tables: schemas, operations, routes; and the answers that
-//! releases have published, for tests. Stops at what it does not know.
+//! Compiles `api/contract.json` and `api/baton.json` to static tables: schemas, operations, routes; and the answers
+//! that releases have published, for tests. Stops at what it does not know.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;

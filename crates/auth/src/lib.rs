@@ -3,8 +3,8 @@
 //! A gateway hands what a request presents (its `Authorization` header, cookies, and what tells a browser's
 //! request) to an [`Authenticator`] and gets a [`Principal`] or a [`Refusal`], which says what status and which
 //! challenge to answer. Three methods: none, Basic against a store of users ([`Basic`]), and bearer tokens of an
-//! OpenID Connect issuer ([`Oidc`]). A browser may trade either for a session ([`Sessions`]), or get one by signing in at the issuer. [`ServerTls`] is for
-//! every port.
+//! OpenID Connect issuer ([`Oidc`]). A browser may trade either for a session ([`Sessions`]), or get one by signing in
+//! at the issuer. [`ServerTls`] is for every port.
 //!
 //! Each request is answered from bounded caches: one keyed hash and one look-up. The password hash, the
 //! check of a signature and the issuer are met only by what was not seen before.

@@ -103,6 +103,7 @@ struct State {
     /// The position that was told of.
     covered: u64,
     asked: Option<Instant>,
+    is_fed: bool,
 }
 
 /// The last changes of a store.
@@ -117,7 +118,7 @@ pub struct Changes {
 impl Default for Changes {
     fn default() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let state = State { kept: VecDeque::new(), next: 0, covered: 0, asked: None };
+        let state = State { kept: VecDeque::new(), next: 0, covered: 0, asked: None, is_fed: false };
         Self { state: Mutex::new(state), news: watch::Sender::new(0), epoch: since.as_nanos() as u64 }
     }
 }
@@ -126,6 +127,16 @@ impl Changes {
     /// Whether somebody has asked lately.
     pub fn is_wanted(&self) -> bool {
         self.state.lock().asked.is_some_and(|asked| asked.elapsed() < WANTED_FOR)
+    }
+
+    /// An exporter of this program has begun to tell.
+    pub fn feed(&self) {
+        self.state.lock().is_fed = true;
+    }
+
+    /// Whether somebody tells of changes here. Otherwise nobody may know of them.
+    pub fn is_fed(&self) -> bool {
+        self.state.lock().is_fed
     }
 
     /// A flush brought the store to a position. `touches` is `None` if they were not gathered.
@@ -149,7 +160,7 @@ impl Changes {
         self.news.send_replace(state.next);
     }
 
-    /// The store shows a position that nobody has told of: another broker writes it.
+    /// Another broker has written the store up to a position, of which nobody may have told.
     pub fn catch_up(&self, position: u64) {
         let is_behind = self.state.lock().covered < position;
         if is_behind {

@@ -46,9 +46,23 @@ impl Progress {
         });
     }
 
+    /// The same of a store that another broker writes, so that nobody tells what it wrote.
+    pub fn reached_elsewhere(&self, partition: PartitionId, position: u64) {
+        self.changes.catch_up(position);
+        self.reached(partition, position);
+    }
+
     /// Whether somebody wants to know what changes.
     pub fn is_watched(&self) -> bool {
         self.changes.is_wanted() || self.of_all.as_ref().is_some_and(|of_all| of_all.is_watched())
+    }
+
+    /// From now on, an exporter of this program tells of flushes.
+    pub fn feed(&self) {
+        if let Some(of_all) = &self.of_all {
+            of_all.feed();
+        }
+        self.changes.feed();
     }
 
     /// A flush brings the store to a position; told before [`Progress::reached`].

@@ -207,6 +207,7 @@ impl Exporter for StoreExporter {
         self.stored = stored.max(acknowledged);
         (self.taken, self.durable) = (self.stored, self.stored);
         self.left = self.writer.left().unwrap_or_default();
+        self.progress.feed();
         self.progress.reached(self.partition, self.stored);
         Ok(self.stored)
     }

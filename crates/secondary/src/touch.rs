@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use protocol::{Key, Record, RecordValue};
+use protocol::{Key, Name, Record, RecordValue, RecordedInstance};
 use search::{List, Touch};
 
 use crate::replay::process_instance;
@@ -37,72 +37,52 @@ impl Touched {
 }
 
 fn touch(record: &Record) -> Option<Touch> {
-    let of = |list: List| Touch {
+    let process_instance_key = process_instance(record).unwrap_or(0);
+    let of = |list: List, definition_key: Key, definition_id: &Name, tenant_id: &Name| Touch {
         list: Some(list),
-        process_instance_key: process_instance(record).unwrap_or(0),
+        process_instance_key,
+        process_definition_key: definition_key,
+        definition_id: definition_id.clone(),
+        tenant_id: tenant_id.clone(),
         ..Touch::default()
     };
-    let batch = |key: Key| Touch { batch_operation_key: key, ..of(List::BatchOperations) };
+    let of_instance = |list, instance: &RecordedInstance, tenant_id: &Name| {
+        of(list, instance.process_definition_key, &instance.bpmn_process_id, tenant_id)
+    };
+    let batch = |batch_operation_key| Touch {
+        list: Some(List::BatchOperations),
+        batch_operation_key,
+        ..Touch::default()
+    };
     Some(match &record.value {
-        RecordValue::ProcessInstance(value) => Touch {
-            list: (&*value.bpmn_element_type == "PROCESS").then_some(List::ProcessInstances),
-            process_definition_key: value.instance.process_definition_key,
-            definition_id: value.instance.bpmn_process_id.clone(),
-            tenant_id: value.instance.tenant_id.clone(),
-            ..of(List::ProcessInstances)
-        },
-        RecordValue::Variable(value) => Touch {
-            process_definition_key: value.instance.process_definition_key,
-            definition_id: value.instance.bpmn_process_id.clone(),
-            tenant_id: value.instance.tenant_id.clone(),
-            ..of(List::Variables)
-        },
-        RecordValue::Job(value) => Touch {
-            process_definition_key: value.instance.process_definition_key,
-            definition_id: value.instance.bpmn_process_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::Jobs)
-        },
-        RecordValue::Incident(value) => Touch {
-            process_definition_key: value.process_definition_key,
-            definition_id: value.bpmn_process_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::Incidents)
-        },
-        RecordValue::UserTask(value) => Touch {
-            process_definition_key: value.process_definition_key,
-            definition_id: value.bpmn_process_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::UserTasks)
-        },
-        RecordValue::ProcessMessageSubscription(value) => Touch {
-            process_definition_key: value.process_definition_key,
-            definition_id: value.bpmn_process_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::Messages)
-        },
-        RecordValue::MessageStartEventSubscription(value) => Touch {
-            process_definition_key: value.process_definition_key,
-            definition_id: value.bpmn_process_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::Messages)
-        },
-        RecordValue::DecisionEvaluation(value) => Touch {
-            definition_id: value.decision_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::DecisionInstances)
-        },
-        RecordValue::Process(value) => Touch {
-            process_definition_key: value.process_definition_key,
-            definition_id: value.bpmn_process_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::ProcessDefinitions)
-        },
-        RecordValue::Decision(value) => Touch {
-            definition_id: value.decision_id.clone(),
-            tenant_id: value.tenant_id.clone(),
-            ..of(List::DecisionDefinitions)
-        },
+        RecordValue::ProcessInstance(value) => {
+            let touch = of_instance(List::ProcessInstances, &value.instance, &value.instance.tenant_id);
+            // The list shows nothing of what is inside.
+            Touch { list: touch.list.filter(|_| &*value.bpmn_element_type == "PROCESS"), ..touch }
+        }
+        RecordValue::Variable(value) => {
+            of_instance(List::Variables, &value.instance, &value.instance.tenant_id)
+        }
+        RecordValue::Job(value) => of_instance(List::Jobs, &value.instance, &value.tenant_id),
+        RecordValue::Incident(it) => {
+            of(List::Incidents, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
+        }
+        RecordValue::UserTask(it) => {
+            of(List::UserTasks, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
+        }
+        RecordValue::ProcessMessageSubscription(it) => {
+            of(List::Messages, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
+        }
+        RecordValue::MessageStartEventSubscription(it) => {
+            of(List::Messages, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
+        }
+        RecordValue::DecisionEvaluation(it) => {
+            of(List::DecisionInstances, 0, &it.decision_id, &it.tenant_id)
+        }
+        RecordValue::Process(it) => {
+            of(List::ProcessDefinitions, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
+        }
+        RecordValue::Decision(it) => of(List::DecisionDefinitions, 0, &it.decision_id, &it.tenant_id),
         RecordValue::BatchOperationCreation(value) => batch(value.batch_operation_key),
         RecordValue::BatchOperationInitialization(value) => batch(value.batch_operation_key),
         RecordValue::BatchOperationExecution(value) => batch(value.batch_operation_key),

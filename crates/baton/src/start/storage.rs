@@ -100,7 +100,7 @@ fn opened(
 ) -> Opened {
     let progress = Arc::new(Progress::default());
     let of_all = Arc::clone(&progress);
-    let shown: Shown = Arc::new(move |partition, position| of_all.reached(partition, position));
+    let shown: Shown = Arc::new(move |partition, position| of_all.reached_elsewhere(partition, position));
     let exporter = exporter(config, &progress, None, Some(shown), filler);
     Opened {
         feed: Feed { exporter: Some(exporter), ..Feed::default() },

@@ -25,11 +25,11 @@ fn create(harness: &mut Harness, view: SavedView) -> Result<Key, RejectionType> 
 }
 
 /// Names of the views that an owner sees.
-fn seen(harness: &mut Harness, owner: &str) -> Vec<Name> {
+fn seen(harness: &mut Harness, owner: &str) -> Vec<String> {
     let query = IdentityQuery::SavedViews { owner: owner.into() };
     match harness.read(&Query::Identity(query)).unwrap() {
         QueryReply::Identity(IdentityReply::SavedViews(views)) => {
-            views.into_iter().map(|view| view.name).collect()
+            views.into_iter().map(|view| view.name.to_string()).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -56,7 +56,7 @@ fn views_belong_to_whoever_saved_them() {
 
     let changed = SavedView { key: ours, ..view("USER:ann", "private", false) };
     run(&mut harness, SavedViewCommand::Update(changed)).unwrap();
-    assert_eq!(seen(&mut harness, "USER:bob"), Vec::<Name>::new());
+    assert_eq!(seen(&mut harness, "USER:bob"), Vec::<String>::new());
     assert_eq!(seen(&mut harness, "USER:ann"), ["mine", "private"]);
     run(&mut harness, delete(mine, "USER:ann")).unwrap();
     assert_eq!(seen(&mut harness, "USER:ann"), ["private"]);
@@ -77,7 +77,7 @@ fn nobody_finds_views_of_a_user_that_was_deleted() {
     create(&mut harness, view("USER:ann", "ours", true)).unwrap();
     let delete = IdentityCommand::DeleteUser { username: "ann".into() };
     harness.command(Command::Identity(delete)).unwrap().unwrap();
-    assert_eq!(seen(&mut harness, "USER:ann"), Vec::<Name>::new());
+    assert_eq!(seen(&mut harness, "USER:ann"), Vec::<String>::new());
     harness.verify_replay(1);
 }
 

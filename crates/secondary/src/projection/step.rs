@@ -1,5 +1,5 @@
-//! Steps of process instances: what happened to which element, variable, job or incident, in the order of the log. A row
-//! is never changed.
+//! Steps of process instances: what happened to which element, variable, job or incident, in the order of the log. A
+//! row is never changed.
 
 use protocol::{Intent, Key, Name, Record, RecordValue, RecordedInstance};
 use search::model::instance_step as step;

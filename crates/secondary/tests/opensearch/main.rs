@@ -22,6 +22,8 @@ mod replays;
 #[path = "../stores/retention.rs"]
 mod retention;
 mod schema;
+#[path = "../stores/steps.rs"]
+mod steps;
 #[path = "../stores/suite.rs"]
 mod suite;
 #[path = "../stores/wait_states.rs"]

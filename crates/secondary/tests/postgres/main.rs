@@ -24,6 +24,8 @@ mod retention;
 mod schema;
 #[path = "../../../../tests/stores/postgres/server.rs"]
 mod server;
+#[path = "../stores/steps.rs"]
+mod steps;
 #[path = "../stores/suite.rs"]
 mod suite;
 mod values;

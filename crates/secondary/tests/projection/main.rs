@@ -8,6 +8,7 @@ mod batch_operations;
 mod counts;
 mod incidents;
 mod messages;
+mod steps;
 mod usage;
 mod wait_states;
 

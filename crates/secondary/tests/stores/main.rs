@@ -12,6 +12,7 @@ mod power;
 mod relations;
 mod replays;
 mod retention;
+mod steps;
 mod suite;
 mod wait_states;
 

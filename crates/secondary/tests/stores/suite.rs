@@ -17,7 +17,7 @@ use secondary::{Batch, Cleaner, RowId, Writer};
 use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
-use super::{candidates, counts, indexes, replays, retention, wait_states};
+use super::{candidates, counts, indexes, replays, retention, steps, wait_states};
 
 /// A store under test, empty at first.
 pub trait Store {
@@ -38,6 +38,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     indexes::run(store);
     counts::run(store);
     wait_states::run(store);
+    steps::run(store);
     candidates::run(store);
     replays::run(store);
     long_texts(store);

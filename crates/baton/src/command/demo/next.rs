@@ -22,7 +22,8 @@ pub(super) fn suggest(program: &str) {
     ));
 }
 
-/// Leaves orders that wait and much else, tells what to try with them, and stays until it is interrupted or the server ends.
+/// Leaves orders that wait and much else, tells what to try with them, and stays until it is interrupted or the server
+/// ends.
 pub(super) async fn stay(server: &mut Child, ready: &ReadyLine, program: &str) -> Result<ExitCode, Failure> {
     let address = format!("http://{}", ready.rest);
     let options = RestOptions { address: address.clone(), ..RestOptions::default() };

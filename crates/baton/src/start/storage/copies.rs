@@ -88,7 +88,15 @@ fn without_copy(config: &Config, all: Arc<Progress>) -> Opened {
 
 fn queries(config: &Config, own: Option<OwnCopy>, all: &Arc<Progress>) -> Arc<StoreQueries> {
     let of_all = Arc::clone(all);
-    let shown: Shown = Arc::new(move |partition, position| of_all.reached(partition, position));
+    let has_own = own.is_some();
+    let shown: Shown = Arc::new(move |partition, position| {
+        // The exporter of an own copy tells what it wrote, if a little later than another.
+        if has_own {
+            of_all.reached(partition, position);
+        } else {
+            of_all.reached_elsewhere(partition, position);
+        }
+    });
     Arc::new(StoreQueries::new(EXPORTER_ID, own, shown, config.secondary_storage.query_timeout + WAY))
 }
 

@@ -1,5 +1,5 @@
-//! `/baton/v1/cluster` and `/baton/v1/exporters`: how brokers, partitions, exporters and the disk are, for those who may
-//! look after the system.
+//! `/baton/v1/cluster` and `/baton/v1/exporters`: how brokers, partitions, exporters and the disk are, for those who
+//! may look after the system.
 
 use crate::management::{ComponentState, MemberStatus};
 use crate::rest::call::Call;

@@ -1,4 +1,5 @@
-//! `GET /baton/v1/lookup/{text}`: what a key, a business ID or the ID of a definition is, as far as the caller may know.
+//! `GET /baton/v1/lookup/{text}`: what a key, a business ID or the ID of a definition is, as far as the caller may
+//! know.
 
 use futures::future::try_join_all;
 use protocol::{Key, Name, Query, QueryReply};

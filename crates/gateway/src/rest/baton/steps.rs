@@ -153,8 +153,11 @@ async fn made(call: &Call<'_>, key: Key) -> Result<Vec<Step>, Failure> {
     for row in rows(&incident::ENTITY, incident::INSTANCE_KEY).await? {
         of_incident(&row, &mut steps);
     }
-    // Keys are given in order, so of one moment what began earlier comes first; ends come behind.
-    steps.sort_by_key(|step| (step.time_ms, is_end(&step.kind), step.subject_key));
+    // Keys are given in order, so of one moment what began earlier comes first; ends come behind, the inner ones first.
+    steps.sort_by_key(|step| {
+        let (is_end, key) = (is_end(&step.kind), step.subject_key.unwrap_or(0));
+        (step.time_ms, is_end, if is_end { Key::MAX - key } else { key })
+    });
     for (at, step) in steps.iter_mut().enumerate() {
         step.position = at as u64 + 1;
     }

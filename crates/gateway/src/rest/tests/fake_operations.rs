@@ -155,6 +155,7 @@ impl Operations for FakeOperations {
     }
 
     fn workers(&self) -> Option<Vec<WorkerStatus>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let worker = |name: &str, is_stream| WorkerStatus {
             job_type: "a".to_owned(),
             worker: name.to_owned(),
