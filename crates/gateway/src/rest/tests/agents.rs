@@ -59,7 +59,11 @@ fn agents_are_told_of_to_the_broker() {
         content: json("[]"),
         tool_calls: Some(json(r#"[{"toolCallId":"1","toolName":"t","elementId":null,"arguments":{"a":1}}]"#)),
         tool_call_count: 1,
-        metrics: Some(AgentItemMetrics { input_tokens: Some(3), output_tokens: None, duration_ms: Some(4) }),
+        metrics: Some(AgentItemMetrics {
+            input_tokens: Some(3),
+            duration_ms: Some(4),
+            ..AgentItemMetrics::default()
+        }),
         produced_at_ms: 1000,
         configuration: AgentConfiguration::default(),
     };
