@@ -60,7 +60,9 @@ impl FakeStorage {
             Kind::Text if column.name.ends_with("Key") => Value::Text(Name::from("7-1")),
             Kind::Text => Value::Text(Name::from("a")),
             Kind::List => Value::Text(Name::from(r#"["a"]"#)),
-            Kind::Json if column.name == "customHeaders" => Value::Text(Name::from(r#"{"a":"b"}"#)),
+            Kind::Json if matches!(column.name, "customHeaders" | "toolProperties" | "extensionProperties") => {
+                Value::Text(Name::from(r#"{"a":"b"}"#))
+            }
             Kind::Json => Value::Text(Name::from("[]")),
         }
     }
