@@ -2,11 +2,11 @@
 """Runs the official clients' end-to-end suites against a Baton server.
 
     tests/clients/run.py --baton target/release/baton [java] [java-8.9] [spring] [node] [zeebe-node] [python] [python-10]
-        [go] [zbctl] [http] [workers]
+        [go] [zbctl] [rust] [http] [workers]
 
 Each suite gets servers of its own with empty data directories: one for everybody, and two that ask
-for credentials (guarded.py). Packages come through mvn, npm, pip
-and go once and are kept under --cache, so later runs work offline; what is compiled is kept below the
+for credentials (guarded.py). Packages come through mvn, npm, pip,
+go and cargo once and are kept under --cache, so later runs work offline; what is compiled is kept below the
 server's target directory. What the clients have done is compared with exercised.json, which --write-table
 writes. A suite fails when a test
 fails, when it runs no test, when it takes too long, or when the server logged a warning or error

@@ -396,6 +396,35 @@ class Zbctl(Go):
         return {"gRPC": ("`zbctl`", self._version())}
 
 
+class Rust(Suite):
+    """The Rust client, in a crate of its own: its packages are none of the workspace's."""
+
+    name = "rust"
+    inputs = ("Cargo.toml", "Cargo.lock")
+    is_seeded = True
+
+    def clients(self) -> dict[str, tuple[str, str]]:
+        package = "camunda-orchestration-sdk"
+        return {"REST": (f"Rust `{package}`", self.version("Cargo.toml", rf'(?m)^{package} = .*"=([^"]+)"'))}
+
+    def _cargo(self, *arguments: str) -> list[str]:
+        return [os.environ.get("CARGO", "cargo"), *arguments, "--locked"]
+
+    def install(self, env: dict[str, str]) -> None:
+        install(self.name, self._cargo("fetch"), cwd=self.source, env=env)
+
+    def run(self, env: dict[str, str]) -> Finished:
+        return super().run({**env, "CARGO_TARGET_DIR": str(self.build), "RUST_BACKTRACE": "0"})
+
+    def command(self) -> tuple[list[str], Path]:
+        return self._cargo("test", "--offline", "--test", "client"), self.source
+
+    def read(self, done: Finished, outcome: Outcome) -> None:
+        outcome.passed += len(re.findall(r"^test .* \.\.\. ok$", done.output, re.MULTILINE))
+        outcome.failed += len(re.findall(r"^test .* \.\.\. FAILED$", done.output, re.MULTILINE))
+        outcome.closing = re.findall(r"^test result: .*", done.output, re.MULTILINE)
+
+
 class Workers(Java):
     """The experiments with job workers, of crates/baton/tests/workers, with a worker that uses the Java client.
 
@@ -435,5 +464,5 @@ class Workers(Java):
         outcome.closing = re.findall(r"^\|.*\|$", done.output, re.MULTILINE)
 
 
-_ALL = (Java, Java89, Spring, Node, ZeebeNode, Python, Python10, Go, Zbctl, Http, Workers)
+_ALL = (Java, Java89, Spring, Node, ZeebeNode, Python, Python10, Go, Zbctl, Rust, Http, Workers)
 SUITES = {suite.name: suite for suite in _ALL}

@@ -5,7 +5,8 @@
     python3 trim.py --answers openapi-8.10.json > answers-8.10.json
 
 The first is of the release that is served as a whole; of the second, `release.json` says what is not served yet, and
-which of its members schemas have already. Answers of a release are those that it has published, for tests alone.
+which of its members schemas have already. `clients.json` adds what released clients know beyond both. Answers of a
+release are those that it has published, for tests alone.
 README.md in this folder describes the result.
 """
 
@@ -68,27 +69,8 @@ ANY_VALUES = [
 # say yet: (schema, property).
 PLAIN_VALUES = [("ClusterVariableSearchQueryFilterRequest", "metadata")]
 
-# Names of members in the clients of the released 8.10, which were renamed after the published file: (schema, member of
-# the file, other name).
-RENAMED = [
-    ("ActivatedJobResult", "leaseToken", "jobLeaseToken"),
-    ("JobCompletionRequest", "leaseToken", "jobLeaseToken"),
-    ("JobErrorRequest", "leaseToken", "jobLeaseToken"),
-    ("JobFailRequest", "leaseToken", "jobLeaseToken"),
-    ("JobUpdateRequest", "leaseToken", "jobLeaseToken"),
-]
-
 # Patterns of keys. IDs in answers are what callers have chosen, under rules of the release in which they did.
 KEY_PATTERNS = ("^-?[0-9]+$", "^[0-9]+-[0-9]+$")
-
-# Members that clients require beyond the published files (Python for 8.9 and 8.10), and one that Java for 8.8 may still
-# ask for: (schema and properties, member, its schema if it is a property of an answer).
-ADDED = [
-    ("IncidentSearchQuerySortRequest.field", "errorMessage", None),
-    ("MessageSubscriptionResult", "extensionProperties", {"type": "object", "additionalProperties": {"type": "string"}}),
-    ("MessageSubscriptionResult", "businessId", {"$ref": "BusinessId", "nullable": True}),
-]
-
 
 def trimmed_file(path):
     """The operations and all schemas of a published file."""
@@ -225,7 +207,7 @@ def take_members(target, source, names):
             raise SystemExit(f"release.json: {name} is not in {source}")
 
 
-def served(older, newer, release):
+def served(older, newer, release, clients):
     """The older contract, what is served of the newer one, and the schemas that both need."""
     (operations, schemas), (newer_operations, newer_schemas) = older, newer
     known = {operation["id"] for operation in operations}
@@ -242,32 +224,53 @@ def served(older, newer, release):
         for step in properties:
             target, source = target["properties"][step], source["properties"][step]
         take_members(target, source, members)
-    extend(schemas)
+    named = (path for kind in ("renamed", "answers", "requests", "values") for path in clients[kind])
+    if unknown := [path for path in (*named, *clients["alternatives"]) if not at_path(schemas, path)]:
+        raise SystemExit(f"clients.json: there is no {unknown}")
+    extend(schemas, clients)
     return operations, schemas
 
 
-def extend(schemas):
-    """Adds what clients know beyond the published files: other names of members, and members."""
-    for schema, member, other in RENAMED:
-        properties = schemas[schema]["properties"]
-        if member in properties:
-            properties[other] = properties[member]
-    for path, member, shape in ADDED:
-        name, *properties = path.split(".")
-        target = schemas[name]
-        for step in properties:
-            target = target["properties"][step]
-        if shape is None:
-            target["enum"].append(member)
-        else:
-            target["properties"][member] = shape
-            target["required"] = sorted({*target.get("required", []), member})
+def at_path(schemas, path):
+    """The part of a schema that `Name` or `Name.property` means; a release need not have it."""
+    name, *properties = path.split(".")
+    found = schemas.get(name, {})
+    for step in properties:
+        found = found.get("properties", {}).get(step, {})
+    return found
 
 
-def answers(published):
+def extend(schemas, clients):
+    """Adds what clients know beyond the published files."""
+    for name, shape in clients["schemas"].items():
+        schemas.setdefault(name, shape)
+    for path, names in clients["renamed"].items():
+        target = at_path(schemas, path)
+        for member in names.keys() & target.get("properties", {}).keys():
+            target["properties"][names[member]] = target["properties"][member]
+            if member in target.get("required", []):
+                target["required"] = sorted({*target["required"], names[member]})
+    for kind in ("answers", "requests"):
+        for path, members in clients[kind].items():
+            if target := at_path(schemas, path):
+                target["properties"] |= members
+                if kind == "answers":
+                    target["required"] = sorted({*target.get("required", []), *members})
+    for name in clients["alternatives"]:
+        if target := schemas.get(name):
+            fields = {member: shape for member, shape in target["properties"].items() if member != "$or"}
+            schemas[f"{name}Fields"] = {"type": "object", "properties": fields}
+            items = {"$ref": f"{name}Fields"}
+            target["properties"] = fields | {"$or": {"nullable": True, "type": "array", "items": items}}
+    for path, values in clients["values"].items():
+        if target := at_path(schemas, path):
+            target["enum"] += values
+
+
+def answers(published, clients):
     """The answers of a release, as far as they are JSON."""
     operations, schemas = published
-    extend(schemas)
+    extend(schemas, clients)
     for schema in schemas.values():
         if schema.get("pattern") not in KEY_PATTERNS:
             schema.pop("pattern", None)
@@ -302,14 +305,19 @@ def print_used(operations, schemas):
     print("\n".join(out))
 
 
+def beside(name):
+    """A file of this folder."""
+    return json.loads(pathlib.Path(__file__).with_name(name).read_text())
+
+
 def main(*arguments):
+    clients = beside("clients.json")
     match arguments:
         case ("--answers", path):
-            print_used(*answers(trimmed_file(path)))
+            print_used(*answers(trimmed_file(path), clients))
         case (older, newer):
-            release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text())
             contracts = [demanding(*trimmed_file(path)) for path in (older, newer)]
-            print_used(*served(*contracts, release))
+            print_used(*served(*contracts, beside("release.json"), clients))
 
 
 main(*sys.argv[1:])

@@ -102,6 +102,46 @@ pub struct AgentMetrics {
     pub model_calls: i32,
     #[n(3)]
     pub tool_calls: i32,
+    #[n(4)]
+    #[cbor(with = "counted", has_nil)]
+    pub reasoning_token_count: i64,
+    #[n(5)]
+    #[cbor(with = "counted", has_nil)]
+    pub cache_creation_token_count: i64,
+    #[n(6)]
+    #[cbor(with = "counted", has_nil)]
+    pub cache_read_token_count: i64,
+}
+
+/// Counts that take no place at the end of a row while there is nothing to count.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    reason = "the encoding calls these functions with its own types"
+)]
+mod counted {
+    use minicbor::decode::{Decoder, Error as DecodeError};
+    use minicbor::encode::{Encoder, Error as EncodeError, Write};
+
+    pub(super) fn encode<Ctx, W: Write>(
+        count: &i64,
+        encoder: &mut Encoder<W>,
+        _: &mut Ctx,
+    ) -> Result<(), EncodeError<W::Error>> {
+        encoder.i64(*count)?.ok()
+    }
+
+    pub(super) fn decode<Ctx>(decoder: &mut Decoder<'_>, _: &mut Ctx) -> Result<i64, DecodeError> {
+        decoder.i64()
+    }
+
+    pub(super) const fn is_nil(count: &i64) -> bool {
+        *count == 0
+    }
+
+    pub(super) const fn nil() -> Option<i64> {
+        Some(0)
+    }
 }
 
 impl AgentMetrics {
@@ -113,6 +153,11 @@ impl AgentMetrics {
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             model_calls: self.model_calls.saturating_add(other.model_calls),
             tool_calls: self.tool_calls.saturating_add(other.tool_calls),
+            reasoning_token_count: self.reasoning_token_count.saturating_add(other.reasoning_token_count),
+            cache_creation_token_count: self
+                .cache_creation_token_count
+                .saturating_add(other.cache_creation_token_count),
+            cache_read_token_count: self.cache_read_token_count.saturating_add(other.cache_read_token_count),
         }
     }
 }
@@ -147,8 +192,10 @@ pub struct AgentHistoryItem {
 }
 
 /// Usage of one call of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase", default)]
 pub struct AgentItemMetrics {
     #[n(0)]
     pub input_tokens: Option<i64>,
@@ -156,6 +203,12 @@ pub struct AgentItemMetrics {
     pub output_tokens: Option<i64>,
     #[n(2)]
     pub duration_ms: Option<i64>,
+    #[n(3)]
+    pub reasoning_token_count: Option<i64>,
+    #[n(4)]
+    pub cache_creation_token_count: Option<i64>,
+    #[n(5)]
+    pub cache_read_token_count: Option<i64>,
 }
 
 crate::intent::named! {
@@ -182,4 +235,22 @@ pub struct CreatedHistoryItem {
     pub key: Key,
     #[n(2)]
     pub is_duplicate: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_cached_tokens_take_no_place_until_there_are_some() {
+        let length = |metrics: AgentMetrics| {
+            let bytes = minicbor::to_vec(metrics).unwrap();
+            assert_eq!(minicbor::decode::<AgentMetrics>(&bytes).unwrap(), metrics);
+            bytes.len()
+        };
+        let metrics = AgentMetrics { input_tokens: 1, ..AgentMetrics::default() };
+        assert_eq!(length(metrics), 5, "a list of four small numbers, as rows had it before");
+        assert_eq!(length(AgentMetrics { reasoning_token_count: 2, ..metrics }), 6);
+        assert_eq!(length(AgentMetrics { cache_read_token_count: 3, ..metrics }), 8);
+    }
 }

@@ -270,11 +270,11 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use parking_lot::Mutex;
-    use protocol::{Key, Name, testing};
+    use protocol::{Key, testing};
 
     use super::*;
     use crate::change::{Operation, RowId};
-    use crate::projection::Loader;
+    use crate::projection::{DeployedModel, Loader};
     use search::Value;
     use search::model::{Entity, process_instance as instance};
 
@@ -302,12 +302,12 @@ mod tests {
     struct Models(Arc<AtomicBool>);
 
     impl Loader for Models {
-        fn load(&mut self, _: Key) -> Result<Option<(Name, Name)>, StoreError> {
+        fn load(&mut self, _: Key) -> Result<Option<DeployedModel>, StoreError> {
             if !self.0.load(Ordering::Relaxed) {
                 return Err(StoreError::Unavailable("not now".to_owned()));
             }
             let file = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p" name="Order"/></definitions>"#;
-            Ok(Some(("p".into(), file.into())))
+            Ok(Some(DeployedModel { process_id: "p".into(), version: 1, file: file.into() }))
         }
     }
 

@@ -34,7 +34,7 @@ pub use exporter::StoreExporter;
 pub use history::{KINDS, Keep, Kind, PROCESS_INSTANCES, Retention, Rule, Sweeper, Swept};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
-pub use projection::{AuditCategory, AuditSettings, Loader, Names, Projection};
+pub use projection::{AuditCategory, AuditSettings, DeployedModel, Loader, Names, Projection};
 pub use sqlite::{
     CopyError, SqliteCleaner, SqliteCopy, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
 };

@@ -33,12 +33,13 @@ impl CommandContext<'_> {
         self.tables.jobs.update(&teller.key, |job| job.tells_history = Some(true))?;
         let mut taken = Vec::with_capacity(items.len());
         for item in items {
-            let id = item.id.clone().unwrap_or_default();
             if let Some(key) = self.known_item(agent_key, item.id.as_ref(), &lease)? {
+                let id = item.id.clone().unwrap_or_default();
                 taken.push(CreatedHistoryItem { id, key, is_duplicate: true });
                 continue;
             }
             let key = self.next_key();
+            let id = id_of(item.id.as_ref(), key);
             let place = ItemPlace { key, agent_key, job_key: teller.key, lease: &lease };
             self.record_item(&place, agent, item);
             agent.metrics = agent.metrics.plus(metrics_of(item));
@@ -136,16 +137,25 @@ impl CommandContext<'_> {
     }
 }
 
+/// The ID of an item: its worker's, or its key as text if it came alone, without one.
+pub(super) fn id_of(told: Option<&Name>, key: Key) -> Name {
+    told.cloned().unwrap_or_else(|| Name::from(key.to_string()))
+}
+
 /// By how much an item lets the metrics of its agent grow: what a model says is one call of it. The metrics of an item
 /// that comes alone, without an ID, are told apart from it.
 fn metrics_of(item: &AgentHistoryItem) -> AgentMetrics {
     if item.id.is_none() || item.role != AgentRole::Assistant {
         return AgentMetrics::default();
     }
+    let told = item.metrics.unwrap_or_default();
     AgentMetrics {
-        input_tokens: item.metrics.and_then(|metrics| metrics.input_tokens).unwrap_or(0),
-        output_tokens: item.metrics.and_then(|metrics| metrics.output_tokens).unwrap_or(0),
+        input_tokens: told.input_tokens.unwrap_or(0),
+        output_tokens: told.output_tokens.unwrap_or(0),
         model_calls: 1,
         tool_calls: item.tool_call_count,
+        reasoning_token_count: told.reasoning_token_count.unwrap_or(0),
+        cache_creation_token_count: told.cache_creation_token_count.unwrap_or(0),
+        cache_read_token_count: told.cache_read_token_count.unwrap_or(0),
     }
 }

@@ -5,6 +5,7 @@ use protocol::{
     AgentLimits, AgentRole, Intent, Json, Key, Name,
 };
 
+use super::history::id_of;
 use crate::core::context::CommandContext;
 use crate::entity::AgentInstance;
 
@@ -59,7 +60,7 @@ impl CommandContext<'_> {
             [&item.content, &tool_calls, &system_prompt, &tools].map(|json| json.as_bytes().len() as u64);
         self.meter.note_record(bytes.iter().sum());
         let item = AgentHistoryRecord {
-            history_item_id: item.id.clone().unwrap_or_default(),
+            history_item_id: id_of(item.id.as_ref(), place.key),
             loop_iteration: item.loop_iteration.unwrap_or(0),
             role: item.role,
             content: item.content.clone(),
@@ -85,7 +86,7 @@ impl CommandContext<'_> {
         intent: Intent,
     ) {
         self.emit(place.key, intent, |_| AgentHistoryRecord {
-            history_item_id: id.cloned().unwrap_or_default(),
+            history_item_id: id_of(id, place.key),
             ..identity(place, agent, intent.as_str())
         });
     }

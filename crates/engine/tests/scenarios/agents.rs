@@ -1,10 +1,10 @@
 //! Agents: created for an element instance, told of by the workers of its jobs, ended with the process instance.
 
 use protocol::{
-    ActivatedJob, AgentConfiguration, AgentHistoryItem, AgentJob, AgentMetrics, AgentRole, AgentStatus,
-    Command, CompleteJob, CreateAgentInstance, CreateInstance, CreatedHistoryItem, DefinitionRef, Document,
-    ElementMapping, FailJob, Intent, Json, Key, MigrateInstance, MigrationPlan, Name, RecordValue,
-    RejectionType, Response, UpdateAgentInstance,
+    ActivatedJob, AgentConfiguration, AgentHistoryItem, AgentItemMetrics, AgentJob, AgentMetrics, AgentRole,
+    AgentStatus, Command, CompleteJob, CreateAgentInstance, CreateInstance, CreatedHistoryItem,
+    DefinitionRef, Document, ElementMapping, FailJob, Intent, Json, Key, MigrateInstance, MigrationPlan,
+    Name, RecordValue, RejectionType, Response, UpdateAgentInstance,
 };
 
 use crate::random_agents::item;
@@ -168,6 +168,45 @@ fn an_agent_lives_until_its_process_instance_ends() {
         _ => None,
     });
     assert_eq!(told.collect::<Vec<_>>(), [2]);
+    agents.harness.verify_replay(7);
+}
+
+#[test]
+fn tokens_of_every_kind_are_counted_and_each_item_has_an_id() {
+    let mut agents = Agents::new(MODEL);
+    let (key, _) = agents.create(Vec::new()).unwrap();
+    let told = AgentItemMetrics {
+        output_tokens: Some(1),
+        reasoning_token_count: Some(2),
+        cache_creation_token_count: Some(3),
+        cache_read_token_count: Some(4),
+        ..AgentItemMetrics::default()
+    };
+    let calls = ["s", "t"].map(|id| AgentHistoryItem { metrics: Some(told), ..said(id, 0) });
+    let alone = AgentHistoryItem { id: None, ..said("", 0) };
+    let job = agents.job();
+    agents.update(key, job.clone(), AgentStatus::Thinking, calls.to_vec()).unwrap();
+    let [created] = &agents.update(key, job, AgentStatus::Idle, vec![alone]).unwrap()[..] else {
+        panic!("one")
+    };
+    assert_eq!(created.id, Name::from(created.key.to_string()), "one that comes without an ID has its key");
+    let metrics = AgentMetrics {
+        input_tokens: 10,
+        output_tokens: 2,
+        model_calls: 2,
+        tool_calls: 0,
+        reasoning_token_count: 4,
+        cache_creation_token_count: 6,
+        cache_read_token_count: 8,
+    };
+    assert_eq!(agents.last().3, metrics);
+    let id = created.id.to_string();
+    agents.complete(r#"{"more":false}"#);
+    let committed = |id: &str| (id.to_owned(), Intent::Committed);
+    assert_eq!(agents.ends(), [committed("s"), committed("t"), committed(&id)]);
+    agents.job = activate(&mut agents.harness, true);
+    agents.complete("{}");
+    assert!(agents.harness.is_empty(), "{:?}", agents.harness.leftovers());
     agents.harness.verify_replay(7);
 }
 

@@ -41,7 +41,11 @@ impl Run {
                 agent_instance_key: *agent_instance_key,
                 element_instance_key: job.element_instance_key,
                 status: Some(AgentStatus::Thinking),
-                metrics: AgentMetrics { model_calls: 1, ..AgentMetrics::default() },
+                metrics: AgentMetrics {
+                    model_calls: 1,
+                    cache_read_token_count: 2,
+                    ..AgentMetrics::default()
+                },
                 tools: None,
                 job: told_in,
                 history,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fields::parse_key;
 use super::moment;
 use super::problem::Failure;
-use crate::rest::limits::{LIKE_CHARS_MAX, VALUES_MAX};
+use crate::rest::limits::{CONDITIONS_MAX, LIKE_CHARS_MAX, VALUES_MAX};
 
 /// How the values of a property are written.
 #[derive(Clone, Copy)]
@@ -28,6 +28,13 @@ pub(super) fn tests(path: &str, value: &Value, kind: ValueKind) -> Result<Vec<Te
     let is_said = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
     let operators = operators.iter().filter(|(_, value)| is_said(value));
     operators.map(|(operator, value)| test(&format!("{path}.{operator}"), operator, kind, value)).collect()
+}
+
+/// The refusal of a filter that asks for too much.
+pub(super) fn too_many_conditions() -> Failure {
+    Failure::invalid(format!(
+        "filter: it has more than {CONDITIONS_MAX} conditions, empty alternatives of $or included"
+    ))
 }
 
 /// The test of one operator, which `path` names.

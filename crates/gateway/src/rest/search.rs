@@ -1,13 +1,13 @@
 //! Searches among the few things that are read as a whole: filter, order, page.
 
 use search::{Operand, Test};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::operators::{self, ValueKind};
+use super::operators::{self, ValueKind, too_many_conditions};
 use super::problem::Failure;
 use super::writer::object;
-use crate::rest::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::rest::limits::{CONDITIONS_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// Condition on a property.
 struct PropertyTest {
@@ -19,6 +19,8 @@ struct PropertyTest {
 
 pub(super) struct Search {
     tests: Vec<PropertyTest>,
+    /// Lists of conditions of which one must hold; none if anything passes.
+    alternatives: Vec<Vec<PropertyTest>>,
     /// Property, and whether its order is reversed.
     sort: Vec<(String, bool)>,
     from: usize,
@@ -33,21 +35,16 @@ impl Search {
 
     /// The same, but for the condition on a property that the operation tests.
     pub(super) fn read_without(fields: &Fields<'_>, tested: &str) -> Result<Self, Failure> {
-        let mut tests = Vec::new();
-        // Lists are for those who know what they mean.
         let filter = fields.object("filter");
-        let is_said = |name: &str, value: &Value| !value.is_null() && !value.is_array() && name != tested;
-        for (name, value) in filter.iter().filter(|(name, value)| is_said(name, value)) {
-            let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
-            let is_integer = has_number(value);
-            let path = format!("filter.{name}");
-            let kind = if is_integer { ValueKind::Integer } else { ValueKind::Text };
-            let of_one = operators::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
-            tests.extend(of_one.into_iter().map(|test| PropertyTest {
-                name: name.clone(),
-                is_integer,
-                test,
-            }));
+        let tests = tests_of("filter", &filter, tested)?;
+        let alternatives = filter.get("$or").and_then(Value::as_array).into_iter().flatten().enumerate();
+        let alternatives: Vec<_> = alternatives
+            .filter_map(|(at, alternative)| Some((at, alternative.as_object()?)))
+            .map(|(at, alternative)| tests_of(&format!("filter.$or[{at}]"), alternative, ""))
+            .collect::<Result<_, _>>()?;
+        let conditions = tests.len() + alternatives.iter().map(|one| one.len().max(1)).sum::<usize>();
+        if conditions > CONDITIONS_MAX {
+            return Err(too_many_conditions());
         }
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let sort = fields
@@ -69,7 +66,7 @@ impl Search {
             (None, Some(before)) => (before.saturating_sub(limit), limit.min(before)),
             (None, None) => (number("from").unwrap_or(0), limit),
         };
-        Ok(Self { tests, sort, from, limit })
+        Ok(Self { tests, alternatives, sort, from, limit })
     }
 
     /// The value of a property that an item must have, if the filter says so.
@@ -90,14 +87,18 @@ impl Search {
 
     /// Leaves those of `all` that pass the filter.
     pub(super) fn retain<T>(&self, all: &mut Vec<T>, property: impl Fn(&T, &str) -> Option<String>) {
-        all.retain(|item| {
-            self.tests.iter().all(|PropertyTest { name, is_integer, test }| {
+        let passes = |item: &T, tests: &[PropertyTest]| {
+            tests.iter().all(|PropertyTest { name, is_integer, test }| {
                 let operand = property(item, name).map(|text| match text.parse() {
                     Ok(number) if *is_integer => Operand::Integer(number),
                     _ => Operand::Text(text.into()),
                 });
                 test.is_met_by(operand.as_ref())
             })
+        };
+        all.retain(|item| {
+            passes(item, &self.tests)
+                && (self.alternatives.is_empty() || self.alternatives.iter().any(|tests| passes(item, tests)))
         });
     }
 
@@ -153,6 +154,22 @@ impl Search {
     }
 }
 
+/// The conditions of a filter, but for that on a property that the operation tests.
+fn tests_of(path: &str, filter: &Map<String, Value>, tested: &str) -> Result<Vec<PropertyTest>, Failure> {
+    let mut tests = Vec::new();
+    // Lists are for those who know what they mean.
+    let is_said = |name: &str, value: &Value| !value.is_null() && !value.is_array() && name != tested;
+    for (name, value) in filter.iter().filter(|(name, value)| is_said(name, value)) {
+        let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
+        let is_integer = has_number(value);
+        let path = format!("{path}.{name}");
+        let kind = if is_integer { ValueKind::Integer } else { ValueKind::Text };
+        let of_one = operators::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
+        tests.extend(of_one.into_iter().map(|test| PropertyTest { name: name.clone(), is_integer, test }));
+    }
+    Ok(tests)
+}
+
 /// Whether a number is compared with.
 fn has_number(value: &Value) -> bool {
     match value {
@@ -179,7 +196,7 @@ mod tests {
         let all = ["b", "-", "10", "a", "9"];
         let sorted = |is_reversed| {
             let sort = vec![("p".to_owned(), is_reversed)];
-            let search = Search { tests: Vec::new(), sort, from: 0, limit: 9 };
+            let search = Search { tests: Vec::new(), alternatives: Vec::new(), sort, from: 0, limit: 9 };
             let value = |item: &&str, _: &str| (*item != "-").then(|| (*item).to_owned());
             let answer = search.page(all.to_vec(), false, value, |item, out| write_text(item, out));
             serde_json::from_slice::<Value>(&answer).unwrap()["items"].clone()

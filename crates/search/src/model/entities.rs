@@ -76,6 +76,8 @@ entities! {
         ELEMENT_KEY elementInstanceKey: Key, STATE messageSubscriptionState: Text, UPDATED lastUpdatedDate: Time always,
         MESSAGE_NAME messageName: Text, CORRELATION_KEY correlationKey: Text, TENANT tenantId: Text,
         TYPE messageSubscriptionType: Text, PROCESS_NAME processDefinitionName: Text, VERSION processDefinitionVersion: Integer,
+        BUSINESS_ID businessId: Text, TOOL_NAME toolName: Text, CONNECTOR_TYPE inboundConnectorType: Text,
+        TOOL_PROPERTIES toolProperties: Json, PROPERTIES extensionProperties: Json,
     } index [INSTANCE_KEY] [MESSAGE_NAME CORRELATION_KEY] [DEFINITION_KEY STATE] [UPDATED];
 
     /// A message that reached a subscription.
@@ -149,7 +151,8 @@ entities! {
         REQUIREMENTS_KEY decisionRequirementsKey: Key, DECISION_ID decisionDefinitionId: Text, DECISION_KEY decisionDefinitionKey: Key,
         EVALUATION_KEY decisionEvaluationKey: Key, DEPLOYMENT_KEY deploymentKey: Key, FORM_KEY formKey: Key,
         RESOURCE_KEY resourceKey: Key, RELATED_KEY relatedEntityKey: Text, RELATED_TYPE relatedEntityType: Text,
-        DESCRIPTION entityDescription: Text,
+        DESCRIPTION entityDescription: Text, CHANNEL_TYPE inboundChannelType: Text,
+        CHANNEL_TOOL_NAME inboundChannelToolName: Text,
     } index [TIMESTAMP] [INSTANCE_KEY] [ENTITY_KEY] Set(ACTOR_ID) [ACTOR_ID];
 
     /// How many jobs came to what, by type, worker and minute.

@@ -9,7 +9,7 @@ use super::row::{document_id, escaped};
 use super::schema::found;
 use super::{OpensearchOptions, unanswered};
 use crate::change::RowId;
-use crate::projection::Loader;
+use crate::projection::{DeployedModel, Loader};
 
 /// Finds models in the store.
 pub struct OpensearchLoader(OpensearchOptions);
@@ -22,7 +22,7 @@ impl OpensearchLoader {
 }
 
 impl Loader for OpensearchLoader {
-    fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError> {
+    fn load(&mut self, process_definition_key: Key) -> Result<Option<DeployedModel>, StoreError> {
         let client = Blocking::new(&self.0.client).map_err(unanswered)?;
         let id = escaped(&document_id(&RowId::Key(process_definition_key)));
         let path = format!("/{}/_doc/{id}", self.0.alias(&definition::ENTITY));
@@ -32,6 +32,8 @@ impl Loader for OpensearchLoader {
             let name = definition::ENTITY.columns[column as usize].name;
             body["_source"][name].as_str().map(Name::from)
         };
-        Ok(text(definition::PROCESS_ID).zip(text(definition::XML)))
+        let version = &body["_source"][definition::ENTITY.columns[definition::VERSION as usize].name];
+        let stored = text(definition::PROCESS_ID).zip(text(definition::XML));
+        Ok(stored.map(|(id, xml)| DeployedModel::stored(id, version.as_i64().unwrap_or(0), xml)))
     }
 }

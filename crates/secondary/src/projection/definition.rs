@@ -6,14 +6,19 @@ use search::model::{
     decision_definition as decision, decision_requirements as graph, form, process_definition as process,
 };
 
-use super::names::Names;
+use super::names::{DeployedModel, Names};
 use crate::change::{Batch, RowId};
 
 pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names, batch: &mut Batch) {
     let key = value.process_definition_key;
     match record.intent {
         Intent::Created => {
-            let names = names.learn(key, &value.bpmn_process_id, &value.resource);
+            let model = DeployedModel {
+                process_id: value.bpmn_process_id.clone(),
+                version: value.version,
+                file: value.resource.clone(),
+            };
+            let names = names.learn(key, &model);
             batch
                 .insert(&process::ENTITY, RowId::Key(key))
                 .set(process::NAME, &names.name)

@@ -8,6 +8,12 @@ use super::names::Names;
 use crate::change::{Batch, RowId};
 use crate::words::word;
 
+/// Names of the extension properties by which elements are tools of agents and inbound connectors, as the published
+/// contract of 8.10 has them.
+const TOOL: &str = "io.camunda.tool:";
+const TOOL_NAME: &str = "io.camunda.tool:name";
+const CONNECTOR_TYPE: &str = "inbound.type";
+
 pub(super) fn subscription(
     record: &Record,
     value: &MessageSubscriptionRecord,
@@ -28,7 +34,9 @@ pub(super) fn subscription(
                 .set(subscription::CORRELATION_KEY, Value::non_empty(&value.correlation_key))
                 .set(subscription::TENANT, &value.tenant_id)
                 .set(subscription::TYPE, word("PROCESS_EVENT"))
-                .set(subscription::PROCESS_NAME, &names.of(value.process_definition_key).name);
+                .set(subscription::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(subscription::BUSINESS_ID, value.business_id.as_ref());
+            describe(record, names, value.process_definition_key, value.element_id.as_ref(), batch);
             "CREATED"
         }
         Intent::Correlated => {
@@ -41,8 +49,7 @@ pub(super) fn subscription(
                 process_id: &value.bpmn_process_id,
                 definition_key: value.process_definition_key,
                 instance_key: value.process_instance_key.into(),
-                // The record does not name it.
-                root_instance_key: Value::Null,
+                root_instance_key: value.root_process_instance_key.into(),
                 tenant_id: &value.tenant_id,
                 business_id: value.business_id.as_ref(),
             };
@@ -56,11 +63,39 @@ pub(super) fn subscription(
                 .set(subscription::PROCESS_ID, &value.bpmn_process_id)
                 .set(subscription::DEFINITION_KEY, value.process_definition_key)
                 .set(subscription::ELEMENT_ID, &value.element_id);
+            describe(record, names, value.process_definition_key, value.element_id.as_ref(), batch);
             "MIGRATED"
         }
         _ => return,
     };
     update(record, state, batch);
+}
+
+/// Writes the model's part of a subscription: of its process, and the tool and the connector that its element is.
+fn describe(
+    record: &Record,
+    names: &mut Names,
+    definition: Key,
+    element_id: Option<&Name>,
+    batch: &mut Batch,
+) {
+    let names = names.of(definition);
+    let properties = element_id.map_or(&[][..], |id| names.properties(id));
+    let value_of =
+        |wanted: &str| properties.iter().find(|(name, _)| name.as_str() == wanted).map(|(_, value)| value);
+    let object = |wanted: &dyn Fn(&str) -> bool| {
+        let members = properties.iter().filter(|(name, _)| wanted(name));
+        let members = members.map(|(name, value)| (name.to_string(), value.as_str().into()));
+        Name::from(serde_json::Value::Object(members.collect()).to_string())
+    };
+    batch
+        .update(&subscription::ENTITY, RowId::Key(record.key))
+        .set(subscription::PROCESS_NAME, &names.name)
+        .set(subscription::VERSION, names.version)
+        .set(subscription::TOOL_NAME, value_of(TOOL_NAME))
+        .set(subscription::CONNECTOR_TYPE, value_of(CONNECTOR_TYPE))
+        .set(subscription::TOOL_PROPERTIES, object(&|name| name.starts_with(TOOL)))
+        .set(subscription::PROPERTIES, object(&|_| true));
 }
 
 /// The target of a message: a waiting element or a start event.
@@ -117,8 +152,8 @@ pub(super) fn start(
                 .set(subscription::ELEMENT_ID, &value.start_event_id)
                 .set(subscription::MESSAGE_NAME, &value.message_name)
                 .set(subscription::TENANT, &value.tenant_id)
-                .set(subscription::TYPE, word("START_EVENT"))
-                .set(subscription::PROCESS_NAME, &names.of(value.process_definition_key).name);
+                .set(subscription::TYPE, word("START_EVENT"));
+            describe(record, names, value.process_definition_key, Some(&value.start_event_id), batch);
             "CREATED"
         }
         Intent::Correlated => {

@@ -24,7 +24,7 @@ use protocol::{Record, RecordValue};
 use usage::Usage;
 
 pub use audit_log::{AuditCategory, AuditSettings};
-pub use names::{Loader, Names};
+pub use names::{DeployedModel, Loader, Names};
 
 use crate::change::Batch;
 use crate::count::Counted;

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/agents.rs"]
+mod agents;
 #[path = "../stores/candidates.rs"]
 mod candidates;
 #[path = "../stores/counts.rs"]
@@ -35,7 +37,10 @@ use std::process::ExitCode;
 use node::{Node, Product};
 use opensearch::{Blocking, Method};
 use search::Reader;
-use secondary::{Cleaner, OpensearchCleaner, OpensearchOptions, OpensearchReader, OpensearchWriter, Writer};
+use secondary::{
+    Cleaner, Loader, OpensearchCleaner, OpensearchLoader, OpensearchOptions, OpensearchReader,
+    OpensearchWriter, Writer,
+};
 use serde_json::Value;
 use suite::Store;
 
@@ -150,6 +155,10 @@ impl Store for Opensearch {
 
     fn cleaner(&self) -> Box<dyn Cleaner> {
         Box::new(OpensearchCleaner::new(self.0.clone()))
+    }
+
+    fn loader(&self) -> Box<dyn Loader> {
+        Box::new(OpensearchLoader::new(self.0.clone()))
     }
 }
 

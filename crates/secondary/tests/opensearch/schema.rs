@@ -3,7 +3,7 @@
 use opensearch::Method;
 use search::StoreError;
 use search::model::{ENTITIES, process_definition as definition, process_instance as instance};
-use secondary::{Batch, Loader, OpensearchLoader, OpensearchOptions, RowId};
+use secondary::{Batch, DeployedModel, Loader, OpensearchLoader, OpensearchOptions, RowId};
 use serde_json::json;
 
 use crate::Opensearch;
@@ -84,11 +84,14 @@ pub fn models_are_found_again(node: &mut Node) {
     batch
         .insert(&definition::ENTITY, RowId::Key(7))
         .set(definition::PROCESS_ID, "p")
+        .set(definition::VERSION, 4)
         .set(definition::XML, "<x/>".repeat(10_000));
     let mut writer = store.writer();
     writer.open().unwrap();
     writer.write(&batch, 1).unwrap();
-    assert_eq!(loader.load(7).unwrap(), Some(("p".into(), "<x/>".repeat(10_000).as_str().into())));
+    let file = "<x/>".repeat(10_000).as_str().into();
+    let model = DeployedModel { process_id: "p".into(), version: 4, file };
+    assert_eq!(loader.load(7).unwrap(), Some(model));
     assert_eq!(loader.load(8).unwrap(), None);
     let nowhere = OpensearchOptions::new("http://127.0.0.1:1");
     assert!(matches!(OpensearchLoader::new(nowhere).load(7), Err(StoreError::Unavailable(_))));

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/agents.rs"]
+mod agents;
 #[path = "../stores/candidates.rs"]
 mod candidates;
 #[path = "../stores/counts.rs"]
@@ -37,7 +39,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use search::{Reader, StoreError};
-use secondary::{Cleaner, PostgresCleaner, PostgresOptions, PostgresReader, PostgresWriter, Writer};
+use secondary::{
+    Cleaner, Loader, PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter, Writer,
+};
 use server::Server;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
@@ -107,6 +111,10 @@ impl suite::Store for Store {
 
     fn cleaner(&self) -> Box<dyn Cleaner> {
         Box::new(PostgresCleaner::new(self.0.clone()))
+    }
+
+    fn loader(&self) -> Box<dyn Loader> {
+        Box::new(PostgresLoader::new(self.0.clone()))
     }
 }
 

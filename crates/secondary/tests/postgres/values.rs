@@ -6,7 +6,7 @@ use protocol::Name;
 use search::model::{process_definition as definition, process_instance as instance, sequence_flow as flow};
 use search::{Filter, StoreError};
 use search::{Operand, Test};
-use secondary::{Batch, Loader as _, PostgresLoader, RowId};
+use secondary::{Batch, DeployedModel, Loader as _, PostgresLoader, RowId};
 
 use super::server::Server;
 use super::suite::{self, Store as _, block_on, search};
@@ -120,9 +120,11 @@ pub fn models_are_found(server: &Server) {
     batch
         .insert(&definition::ENTITY, RowId::Key(1))
         .set(definition::PROCESS_ID, "p")
+        .set(definition::VERSION, 4)
         .set(definition::XML, "<xml/>");
     write(&store, &batch);
-    assert_eq!(loader.load(1).unwrap(), Some(("p".into(), "<xml/>".into())));
+    let model = DeployedModel { process_id: "p".into(), version: 4, file: "<xml/>".into() };
+    assert_eq!(loader.load(1).unwrap(), Some(model));
     assert_eq!(loader.load(2).unwrap(), None);
     sql(server, "DROP SCHEMA models CASCADE");
     loader.load(1).unwrap_err();

@@ -30,7 +30,7 @@ fn instance(status: AgentStatus) -> AgentInstanceRecord {
             system_prompt: Json::from_valid("[]"),
         },
         limits: AgentLimits::NONE,
-        metrics: AgentMetrics { model_calls: 2, ..AgentMetrics::default() },
+        metrics: AgentMetrics { model_calls: 2, reasoning_token_count: 4, ..AgentMetrics::default() },
         tools: Json::from_valid("[]"),
     }
 }
@@ -98,7 +98,13 @@ fn agents_and_what_they_say_become_rows() {
         ("elementInstanceKeys", r#"["4","6"]"#),
         ("definition", r#"{"model":"m","provider":"p","systemPrompt":[]}"#),
         ("limits", r#"{"maxModelCalls":-1,"maxToolCalls":-1,"maxTokens":-1}"#),
-        ("metrics", r#"{"inputTokens":0,"outputTokens":0,"modelCalls":2,"toolCalls":0}"#),
+        (
+            "metrics",
+            concat!(
+                r#"{"inputTokens":0,"outputTokens":0,"modelCalls":2,"toolCalls":0,"reasoningTokenCount":4,"#,
+                r#""cacheCreationTokenCount":0,"cacheReadTokenCount":0}"#
+            ),
+        ),
     ] {
         assert_eq!(row[name], value, "{name}");
     }

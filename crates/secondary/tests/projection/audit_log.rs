@@ -10,7 +10,7 @@ use protocol::{
 };
 use search::StoreError;
 use search::model::audit_log::ENTITY;
-use secondary::{AuditCategory, AuditSettings, Loader, Projection};
+use secondary::{AuditCategory, AuditSettings, DeployedModel, Loader, Projection};
 
 use super::{asked, record, rows, rows_by};
 
@@ -221,9 +221,9 @@ fn an_item_of_a_batch_operation_names_it() {
 struct Model;
 
 impl Loader for Model {
-    fn load(&mut self, key: Key) -> Result<Option<(Name, Name)>, StoreError> {
+    fn load(&mut self, key: Key) -> Result<Option<DeployedModel>, StoreError> {
         let file = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p" name="Order"/></definitions>"#;
-        Ok((key == 4).then(|| ("p".into(), file.into())))
+        Ok((key == 4).then(|| DeployedModel { process_id: "p".into(), version: 1, file: file.into() }))
     }
 }
 

@@ -14,16 +14,16 @@ mod wait_states;
 
 use std::collections::BTreeMap;
 
-use protocol::{Actor, Intent, Key, Name, Record, RecordValue, testing};
+use protocol::{Actor, Intent, Key, Record, RecordValue, testing};
 use search::model::Entity;
 use search::{StoreError, Value};
-use secondary::{AuditSettings, Batch, Loader, Projection};
+use secondary::{AuditSettings, Batch, DeployedModel, Loader, Projection};
 
 /// Knows no model.
 pub struct Nothing;
 
 impl Loader for Nothing {
-    fn load(&mut self, _: Key) -> Result<Option<(Name, Name)>, StoreError> {
+    fn load(&mut self, _: Key) -> Result<Option<DeployedModel>, StoreError> {
         Ok(None)
     }
 }

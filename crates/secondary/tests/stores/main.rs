@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod agents;
 mod candidates;
 mod copying;
 mod counts;
@@ -19,7 +20,9 @@ mod wait_states;
 use std::path::Path;
 
 use search::Reader;
-use secondary::{Cleaner, SqliteCleaner, SqliteOptions, SqliteReader, SqliteWriter, Writer};
+use secondary::{
+    Cleaner, Loader, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, Writer,
+};
 use suite::Store;
 
 /// Random searches.
@@ -44,6 +47,10 @@ impl Store for Sqlite {
 
     fn cleaner(&self) -> Box<dyn Cleaner> {
         Box::new(SqliteCleaner::new(self.0.clone()))
+    }
+
+    fn loader(&self) -> Box<dyn Loader> {
+        Box::new(SqliteLoader::new(self.0.clone()))
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use export::{Exporter as _, Flush};
-use protocol::{Intent, Key, Name, Record, RecordValue, Word, testing};
+use protocol::{Intent, Key, Record, RecordValue, Word, testing};
 use search::model::{
     Entity, element_count as count, element_instance as element, process_instance as instance, variable,
 };
 use search::{Aggregate, EntityRef, Filter, Progress, Statistics, StoreError, Value};
 use search::{Operand, Test};
-use secondary::{Loader, Projection, StoreExporter};
+use secondary::{DeployedModel, Loader, Projection, StoreExporter};
 
 use super::retention::{keep_nothing, sweep};
 use super::suite::{Store, block_on, search};
@@ -28,7 +28,7 @@ const LATE: Key = 814_000;
 struct Nothing;
 
 impl Loader for Nothing {
-    fn load(&mut self, _: Key) -> Result<Option<(Name, Name)>, StoreError> {
+    fn load(&mut self, _: Key) -> Result<Option<DeployedModel>, StoreError> {
         Ok(None)
     }
 }

@@ -12,18 +12,19 @@ use search::{
     decode_cursor, encode_cursor,
 };
 use search::{Operand, Test};
-use secondary::{Batch, Cleaner, RowId, Writer};
+use secondary::{Batch, Cleaner, DeployedModel, Loader, RowId, Writer};
 
 use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
-use super::{candidates, counts, indexes, replays, retention, steps, wait_states};
+use super::{agents, candidates, counts, indexes, replays, retention, steps, wait_states};
 
 /// A store under test, empty at first.
 pub trait Store {
     fn writer(&self) -> Box<dyn Writer>;
     fn reader(&self) -> Box<dyn Reader>;
     fn cleaner(&self) -> Box<dyn Cleaner>;
+    fn loader(&self) -> Box<dyn Loader>;
 }
 
 /// Everything, with so many random searches.
@@ -39,9 +40,31 @@ pub fn run(store: &dyn Store, rounds: u32) {
     counts::run(store);
     wait_states::run(store);
     steps::run(store);
+    agents::run(store);
+    models(store);
     candidates::run(store);
     replays::run(store);
     long_texts(store);
+}
+
+/// Models of definitions are found by their keys.
+fn models(store: &dyn Store) {
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    let mut batch = Batch::default();
+    batch
+        .insert(&definition::ENTITY, RowId::Key(7_001))
+        .set(definition::PROCESS_ID, "order")
+        .set(definition::VERSION, 3)
+        .set(definition::XML, "<x>ä</x>");
+    writer.write(&batch, position + 1).unwrap();
+    let model = DeployedModel { process_id: "order".into(), version: 3, file: "<x>ä</x>".into() };
+    let mut loader = store.loader();
+    assert_eq!(loader.load(7_001).unwrap(), Some(model));
+    assert_eq!(loader.load(7_002).unwrap(), None);
+    let mut batch = Batch::default();
+    batch.delete(&definition::ENTITY, RowId::Key(7_001));
+    writer.write(&batch, position + 2).unwrap();
 }
 
 /// One runtime for all: connections of a reader belong to the runtime that made them.

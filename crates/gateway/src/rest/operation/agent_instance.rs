@@ -62,7 +62,7 @@ pub(super) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
         (Some(definition), true) => configuration(definition, limits)?,
     };
     let element_instance_key = element_instance_key(call)?;
-    let job = job(call, &history)?;
+    let job = job(call, lease(call), &history)?;
     let command = CreateAgentInstance { element_instance_key, configuration, job, history };
     let (key, history) = submit(call, "CREATE", Command::CreateAgentInstance(Box::new(command))).await?;
     let mut out = Vec::with_capacity(128);
@@ -104,7 +104,7 @@ pub(super) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
         status: call.fields.text("status").and_then(|status| AgentStatus::from_name(&status)),
         metrics: metrics.unwrap_or_default(),
         tools: call.fields.raw("tools").map(json),
-        job: job(call, &history)?,
+        job: job(call, lease(call), &history)?,
         history,
     };
     let (_, history) = submit(call, "UPDATE", Command::UpdateAgentInstance(Box::new(command))).await?;
@@ -134,7 +134,7 @@ pub(super) async fn create_item(call: &Call<'_>) -> Result<Reply, Failure> {
         status: None,
         metrics: AgentMetrics::default(),
         tools: None,
-        job: job(call, std::slice::from_ref(&item))?,
+        job: job(call, call.fields.name("jobLease"), std::slice::from_ref(&item))?,
         history: vec![item],
     };
     let (_, history) = submit(call, "CREATE", Command::UpdateAgentInstance(Box::new(command))).await?;
@@ -170,10 +170,19 @@ fn element_instance_key(call: &Call<'_>) -> Result<Key, Failure> {
     Ok(key.expect("validated as required"))
 }
 
+/// The lease of the body, by the name of clients of 8.10 or by that of its published contract.
+fn lease(call: &Call<'_>) -> Option<Name> {
+    call.fields.name("jobLeaseToken").or_else(|| call.fields.name("jobLease"))
+}
+
 /// The activation of a job that the body names; a history needs one.
-fn job(call: &Call<'_>, history: &[AgentHistoryItem]) -> Result<Option<AgentJob>, Failure> {
+fn job(
+    call: &Call<'_>,
+    lease: Option<Name>,
+    history: &[AgentHistoryItem],
+) -> Result<Option<AgentJob>, Failure> {
     match call.fields.key("jobKey")? {
-        Some(key) => Ok(Some(AgentJob { key, lease: call.fields.name("jobLease") })),
+        Some(key) => Ok(Some(AgentJob { key, lease })),
         None if history.is_empty() => Ok(None),
         None => Err(Failure::invalid("jobKey: is required beside history, but missing")),
     }

@@ -32,9 +32,7 @@ impl FilterReader {
         if self.count <= CONDITIONS_MAX {
             return Ok(());
         }
-        Err(Failure::invalid(format!(
-            "filter: it has more than {CONDITIONS_MAX} conditions, empty alternatives of $or included"
-        )))
+        Err(operators::too_many_conditions())
     }
 
     /// Expected value of a kind.

@@ -7,9 +7,18 @@ use search::{Row, Value};
 use super::super::contract::{Kind, Object, Schema};
 use super::super::writer::{cut, write_flag, write_integer, write_key, write_text, write_time};
 
+/// Properties that clients of 8.10 know by another name than its published contract, and so the columns.
+const RENAMED: &[(&str, &str)] = &[("jobLeaseToken", "jobLease")];
+
+/// The column that a property shows.
+fn column(entity: &Entity, property: &str) -> Option<ColumnId> {
+    let renamed = RENAMED.iter().find_map(|(name, column)| (*name == property).then_some(*column));
+    entity.column(renamed.unwrap_or(property))
+}
+
 /// The columns that an object shows, one bit each.
 pub(super) fn columns(entity: &Entity, shown: &Object) -> u64 {
-    let shown = shown.properties.iter().filter_map(|property| entity.column(property.name));
+    let shown = shown.properties.iter().filter_map(|property| column(entity, property.name));
     shown.fold(1, |columns, column| columns | 1 << column)
 }
 
@@ -23,7 +32,7 @@ pub(super) fn object(entity: &Entity, shown: &'static Object, row: &Row, is_cut:
         out.push(b'"');
         out.extend_from_slice(property.name.as_bytes());
         out.extend_from_slice(b"\":");
-        match entity.column(property.name) {
+        match column(entity, property.name) {
             Some(column) if is_cut && property.name == "value" => {
                 let text = row[column as usize].text().map_or("", Name::as_str);
                 write_text(cut(text, VALUE_CHARS_MAX).0, out);

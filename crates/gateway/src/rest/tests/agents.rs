@@ -44,9 +44,10 @@ fn agents_are_told_of_to_the_broker() {
     assert_eq!(command, Command::CreateAgentInstance(Box::new(create)));
 
     let body = r#"{"elementInstanceKey":"5","status":"THINKING","metrics":{"inputTokens":7},"tools":[],"jobKey":"9",
-        "jobLease":"l","history":[{"historyItemId":"h","loopIteration":2,"role":"ASSISTANT","content":[],"toolCalls":
+        "jobLeaseToken":"l","history":[{"historyItemId":"h","loopIteration":2,"role":"ASSISTANT","content":[],"toolCalls":
         [{"toolCallId":"1","toolName":"t","elementId":null,"arguments":{"a":1}}],"metrics":
-        {"inputTokens":3,"outputTokens":null,"durationMs":4},"producedAt":"1970-01-01T00:00:01Z"}]}"#;
+        {"inputTokens":3,"outputTokens":null,"reasoningTokenCount":8,"durationMs":4},
+        "producedAt":"1970-01-01T00:00:01Z"}]}"#;
     let (answer, command) = succeed(Operation::UpdateAgentInstance, &format!("{PATH}/61"), body);
     assert_eq!(
         answer,
@@ -59,7 +60,12 @@ fn agents_are_told_of_to_the_broker() {
         content: json("[]"),
         tool_calls: Some(json(r#"[{"toolCallId":"1","toolName":"t","elementId":null,"arguments":{"a":1}}]"#)),
         tool_call_count: 1,
-        metrics: Some(AgentItemMetrics { input_tokens: Some(3), output_tokens: None, duration_ms: Some(4) }),
+        metrics: Some(AgentItemMetrics {
+            input_tokens: Some(3),
+            reasoning_token_count: Some(8),
+            duration_ms: Some(4),
+            ..AgentItemMetrics::default()
+        }),
         produced_at_ms: 1000,
         configuration: AgentConfiguration::default(),
     };

@@ -60,7 +60,11 @@ impl FakeStorage {
             Kind::Text if column.name.ends_with("Key") => Value::Text(Name::from("7-1")),
             Kind::Text => Value::Text(Name::from("a")),
             Kind::List => Value::Text(Name::from(r#"["a"]"#)),
-            Kind::Json if column.name == "customHeaders" => Value::Text(Name::from(r#"{"a":"b"}"#)),
+            Kind::Json
+                if matches!(column.name, "customHeaders" | "toolProperties" | "extensionProperties") =>
+            {
+                Value::Text(Name::from(r#"{"a":"b"}"#))
+            }
             Kind::Json => Value::Text(Name::from("[]")),
         }
     }
@@ -75,8 +79,14 @@ fn shaped(column: &Column) -> Option<&'static str> {
         "details" => r#"{"waitStateType":"SIGNAL","signalName":"a"}"#,
         "elementInstanceKeys" => r#"["7"]"#,
         "limits" => r#"{"maxModelCalls":-1,"maxToolCalls":-1,"maxTokens":-1}"#,
-        "metrics" if is_of_history => r#"{"inputTokens":1,"outputTokens":null,"durationMs":2}"#,
-        "metrics" => r#"{"inputTokens":1,"outputTokens":2,"modelCalls":3,"toolCalls":4}"#,
+        "metrics" if is_of_history => concat!(
+            r#"{"inputTokens":1,"outputTokens":null,"durationMs":2,"reasoningTokenCount":3,"#,
+            r#""cacheCreationTokenCount":null,"cacheReadTokenCount":null}"#
+        ),
+        "metrics" => concat!(
+            r#"{"inputTokens":1,"outputTokens":2,"modelCalls":3,"toolCalls":4,"reasoningTokenCount":5,"#,
+            r#""cacheCreationTokenCount":6,"cacheReadTokenCount":7}"#
+        ),
         _ => return None,
     })
 }

@@ -462,6 +462,31 @@ fn users_and_mapping_rules_are_searched() {
 }
 
 #[test]
+fn users_groups_roles_and_rules_are_searched_by_alternatives() {
+    for (operation, path, id, [first, second]) in [
+        (Operation::SearchUsers, "/v2/users/search", "username", ["ann", "bob"]),
+        (Operation::SearchGroups, "/v2/groups/search", "groupId", ["a", "b"]),
+        (Operation::SearchRoles, "/v2/roles/search", "roleId", ["a", "b"]),
+        (Operation::SearchMappingRule, "/v2/mapping-rules/search", "mappingRuleId", ["a", "b"]),
+    ] {
+        let either = |more: Value, alternatives: Value| {
+            let mut filter = json!({"$or": alternatives});
+            filter.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            found(operation, path, &json!({"filter": filter}).to_string(), id)
+        };
+        let both = format!("{first} {second}");
+        assert_eq!(either(json!({}), json!([{id: first}, {id: {"$like": format!("{second}*")}}])), both);
+        assert_eq!(either(json!({id: second}), json!([{id: first}, {id: {"$in": [second]}}])), second);
+        assert_eq!(either(json!({}), json!([{id: first, "name": "nobody"}, {id: second}])), second);
+        assert_eq!(either(json!({id: second}), json!([{id: first}])), "");
+        assert_eq!(either(json!({}), json!([])), both, "no alternatives ask for nothing");
+        assert_eq!(either(json!({}), json!([{}])), both);
+        let detail = "filter: it has more than 1000 conditions, empty alternatives of $or included";
+        bad("POST", path, &json!({"filter": {"$or": vec![json!({}); 1001]}}).to_string(), detail);
+    }
+}
+
+#[test]
 fn members_are_searched() {
     for (operation, path, property) in [
         (Operation::SearchUsersForGroup, "/v2/groups/g/users/search", "username"),
