@@ -4,7 +4,7 @@ import { Problem } from '../api/http';
 import { say, textOf } from './toast';
 
 /** A state by shape, word and colour. */
-export function State(props: { of: string; incident?: boolean | undefined }): JSX.Element {
+export function State(props: { of: string; incident?: boolean | undefined; word?: string }): JSX.Element {
   const kind = () => (props.incident ? 'incident' : kindOf(props.of));
   const word = () => (props.incident && props.of === 'ACTIVE' ? 'Incident' : wordOf(props.of));
   return (
@@ -20,7 +20,7 @@ export function State(props: { of: string; incident?: boolean | undefined }): JS
           <rect x="1" y="1" width="8" height="8" fill="none" stroke="currentColor" stroke-width="1.5" />
         )}
       </svg>
-      {word()}
+      {props.word ?? word()}
     </span>
   );
 }
@@ -120,6 +120,8 @@ export function Action(props: {
   type?: 'button' | 'submit';
   disabled?: boolean;
   title?: string;
+  /** The name for who can't see where the button stands. */
+  label?: string;
 }): JSX.Element {
   const [busy, setBusy] = createSignal(false);
   const run = async () => {
@@ -138,6 +140,7 @@ export function Action(props: {
       type={props.type ?? 'button'}
       class={props.class}
       title={props.title}
+      aria-label={props.label}
       disabled={busy() || props.disabled}
       aria-busy={busy()}
       onClick={run}
