@@ -21,6 +21,15 @@ const StartProcess = lazy(() => import('./tasklist/StartProcess'));
 const Users = lazy(() => import('./admin/Users'));
 const Groups = lazy(() => import('./admin/Groups'));
 const Roles = lazy(() => import('./admin/Roles'));
+const Tenants = lazy(() => import('./admin/Tenants'));
+const MappingRules = lazy(() => import('./admin/MappingRules'));
+const Access = lazy(() => import('./admin/Access'));
+const ClusterVariables = lazy(() => import('./admin/ClusterVariables'));
+const TaskListeners = lazy(() => import('./admin/TaskListeners'));
+const OperationsLog = lazy(() => import('./admin/OperationsLog'));
+const Usage = lazy(() => import('./admin/Usage'));
+const Cluster = lazy(() => import('./admin/Cluster'));
+const About = lazy(() => import('./admin/About'));
 const Members = lazy(() => import('./admin/Members'));
 const Authorizations = lazy(() => import('./admin/Authorizations'));
 
@@ -78,6 +87,12 @@ function Moved(props: { to: string }): JSX.Element {
   return <Navigate href={`${props.to}${key ? `/${key}` : ''}${place.search}`} />;
 }
 
+/** Addresses of Admin under its old name. */
+function OfIdentity(): JSX.Element {
+  const { page, id } = useParams<{ page?: string; id?: string }>();
+  return <Navigate href={`/admin/${[page ?? 'users', id].filter((part) => part !== undefined).join('/')}`} />;
+}
+
 export function App(): JSX.Element {
   const [started, { refetch }] = createResource(async () => {
     await start();
@@ -111,13 +126,24 @@ export function App(): JSX.Element {
             <Route path="/tasklist/processes" component={Processes} />
             <Route path="/tasklist/processes/:id/start" component={StartProcess} />
             <Route path={['/tasklist', '/tasklist/:key']} component={Tasks} />
-            <Route path={['/admin', '/identity', '/identity/:page']} component={() => <Navigate href="/admin/users" />} />
+            <Route path="/admin" component={() => <Navigate href="/admin/users" />} />
+            <Route path={['/identity', '/identity/:page', '/identity/:page/:id']} component={OfIdentity} />
             <Route path="/admin/users" component={Users} />
             <Route path="/admin/groups" component={Groups} />
             <Route path="/admin/groups/:id" component={() => <Members of="group" />} />
             <Route path="/admin/roles" component={Roles} />
             <Route path="/admin/roles/:id" component={() => <Members of="role" />} />
+            <Route path="/admin/tenants" component={Tenants} />
+            <Route path="/admin/tenants/:id" component={() => <Members of="tenant" />} />
+            <Route path="/admin/mapping-rules" component={MappingRules} />
             <Route path="/admin/authorizations" component={Authorizations} />
+            <Route path="/admin/access" component={Access} />
+            <Route path="/admin/cluster-variables" component={ClusterVariables} />
+            <Route path="/admin/global-task-listeners" component={TaskListeners} />
+            <Route path="/admin/operations-log" component={OperationsLog} />
+            <Route path="/admin/usage" component={Usage} />
+            <Route path="/admin/cluster" component={Cluster} />
+            <Route path="/admin/about" component={About} />
             <Route path="*" component={Missing} />
           </Route>
         </Router>
