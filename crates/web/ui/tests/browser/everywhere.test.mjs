@@ -19,6 +19,9 @@ before(async () => {
   keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100) });
   await fail(server, 'hostile-job', HOSTILE + 'y'.repeat(5000));
   keys.user = await start(server, 'user', { text: HOSTILE });
+  await server.rest('POST', '/v2/cluster-variables/global', { name: 'hostile', value: HOSTILE });
+  await server.rest('POST', '/v2/groups', { groupId: 'hostile', name: HOSTILE, description: HOSTILE });
+  await server.rest('POST', '/v2/mapping-rules', { mappingRuleId: 'hostile', name: HOSTILE, claimName: HOSTILE, claimValue: HOSTILE });
   const evaluated = await server.rest('POST', '/v2/decision-definitions/evaluation', { decisionDefinitionId: 'dec', variables: {} });
   assert.ok(evaluated);
   await until(async () => (await search(server, 'incidents', {})).page.totalItems === 1, 'the incident is found');
@@ -60,7 +63,17 @@ const pages = () => [
   ['/admin/groups/nothing', 'Group nothing'],
   ['/admin/roles', 'Roles'],
   ['/admin/roles/admin', 'Role admin'],
+  ['/admin/tenants', 'Tenants'],
+  ['/admin/tenants/nothing?members=clients', 'Tenant nothing'],
+  ['/admin/mapping-rules', 'Mapping rules'],
   ['/admin/authorizations', 'Authorizations'],
+  ['/admin/access?kind=USER&id=nobody', 'Who may do what'],
+  ['/admin/cluster-variables', 'Cluster variables'],
+  ['/admin/global-task-listeners', 'Global task listeners'],
+  ['/admin/operations-log', 'Operations log'],
+  ['/admin/usage', 'Usage'],
+  ['/admin/cluster', 'Cluster'],
+  ['/admin/about', 'About'],
   ['/operate/nothing', 'There is no such page'],
 ];
 
@@ -91,11 +104,11 @@ test('no page violates WCAG 2.2 A and AA, in light and dark, and content from st
         const wider = await tooWide(page);
         if (wider > 0) found[`${path}, layout`] = [`${wider} px too wide`];
       }
-      for (const open of ['New user', 'Search Ctrl K']) {
-        await page.goto(`${server.url}/admin/users`);
-        await page.getByRole('button', { name: open }).click();
+      for (const [path, open] of [['users', 'New user'], ['users', 'Search Ctrl K'], ['authorizations', 'New authorization'], ['global-task-listeners', 'New task listener'], ['operations-log', /Show details of/]]) {
+        await page.goto(`${server.url}/admin/${path}`);
+        await page.getByRole('button', { name: open }).first().click();
         await page.getByRole('dialog').waitFor();
-        await look(open);
+        await look(`${path}, ${open}`);
       }
       assert.deepEqual(found, {});
     },
@@ -135,6 +148,8 @@ test('addresses of the reference lead to the page that shows it', () =>
         ['/tasklist/login', '/', 'Baton'],
         ['/identity', '/admin/users', 'Users'],
         ['/identity/users', '/admin/users', 'Users'],
+        ['/identity/mapping-rules', '/admin/mapping-rules', 'Mapping rules'],
+        ['/identity/roles/admin', '/admin/roles/admin', 'Role admin'],
         ['/admin', '/admin/users', 'Users'],
         ['/', '/operate', 'Overview'],
         [`/operate/processes?ids=${keys.instance}&active=true&incidents=true`, '/operate/processes', 'Process instances'],
