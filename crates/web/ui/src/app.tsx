@@ -3,6 +3,7 @@ import { createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { Frame } from './frame/Frame';
 import { LoginPage } from './frame/Login';
 import { AREAS } from './frame/areas';
+import { t } from './language';
 import { isSignedIn, mayUse, start } from './session';
 import { Failure } from './ui/parts';
 
@@ -36,9 +37,9 @@ const Authorizations = lazy(() => import('./admin/Authorizations'));
 function Missing(): JSX.Element {
   return (
     <main class="page">
-      <h1>There is no such page</h1>
+      <h1>{t('frame.missing')}</h1>
       <p>
-        The address leads nowhere. <a href="/">Go to the start</a>, or search for a key or an ID with Ctrl K.
+        {t('frame.missing.text')} <a href="/">{t('frame.missing.start')}</a>
       </p>
     </main>
   );
@@ -47,7 +48,7 @@ function Missing(): JSX.Element {
 function Home(): JSX.Element {
   const first = () => AREAS.find(({ area }) => mayUse(area));
   return (
-    <Show when={first()} fallback={<Forbidden area="Operate, Tasklist and Admin" />}>
+    <Show when={first()} fallback={<Forbidden area={AREAS.map(({ area }) => t(`area.${area}`)).join(', ')} />}>
       {(area) => <Navigate href={area().href} />}
     </Show>
   );
@@ -56,10 +57,8 @@ function Home(): JSX.Element {
 function Forbidden(props: { area: string }): JSX.Element {
   return (
     <main class="page">
-      <h1>You may not use this area</h1>
-      <p>
-        {props.area}: the permission ACCESS of a COMPONENT is missing. An administrator can grant it.
-      </p>
+      <h1>{t('frame.forbidden')}</h1>
+      <p>{t('frame.forbidden.text', { area: props.area })}</p>
     </main>
   );
 }
@@ -72,7 +71,7 @@ function Guarded(props: { children?: JSX.Element }): JSX.Element {
   return (
     <Show when={isSignedIn()} fallback={<Navigate href={`/login?next=${next()}`} />}>
       <Frame>
-        <Show when={!area() || mayUse(area()!.area)} fallback={<Forbidden area={area()!.label} />}>
+        <Show when={!area() || mayUse(area()!.area)} fallback={<Forbidden area={t(`area.${area()!.area}`)} />}>
           {props.children}
         </Show>
       </Frame>
@@ -125,7 +124,7 @@ export function App(): JSX.Element {
             <Route path="/operate/batch-operations/:key" component={Batch} />
             <Route path="/tasklist/processes" component={Processes} />
             <Route path="/tasklist/processes/:id/start" component={StartProcess} />
-            <Route path={['/tasklist', '/tasklist/:key']} component={Tasks} />
+            <Route path={['/tasklist', '/tasklist/:key', '/tasklist/:key/:tab']} component={Tasks} />
             <Route path="/admin" component={() => <Navigate href="/admin/users" />} />
             <Route path={['/identity', '/identity/:page', '/identity/:page/:id']} component={OfIdentity} />
             <Route path="/admin/users" component={Users} />
