@@ -7,7 +7,7 @@ import { say } from '../ui/toast';
 export interface Input {
   name: string;
   label: string;
-  type?: 'text' | 'password' | 'email' | 'number' | 'checkbox' | 'json';
+  type?: 'text' | 'password' | 'email' | 'number' | 'checkbox' | 'json' | 'lines' | 'datetime-local';
   required?: boolean;
   hint?: string;
   value?: string;
@@ -82,7 +82,7 @@ function One(props: { input: Input }): JSX.Element {
           <input type="checkbox" name={input.name} value="true" checked={input.value === 'true'} /> {input.label}
         </label>
       </Match>
-      <Match when={input.type === 'json'}>
+      <Match when={input.type === 'json' || input.type === 'lines'}>
         <Field label={input.label} hint={input.hint ?? ''}>
           <textarea name={input.name} rows={6} required={input.required} spellcheck={false} ref={(one) => (one.defaultValue = input.value ?? '')} />
         </Field>
