@@ -39,6 +39,18 @@ export async function whoAmI(): Promise<void> {
   }
 }
 
+/** Whether a session has begun meanwhile, in another tab. If not, the page stays as it is: it belongs to who was here. */
+export async function hasSessionAgain(): Promise<boolean> {
+  try {
+    const answer = await send({ method: getAuthentication.method, path: getAuthentication.path, once: true });
+    setUser((await answer.json()) as CamundaUserResult);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 401)) throw error;
+    return false;
+  }
+}
+
 export const isSignedIn = (): boolean => boot()?.authentication === 'none' || user() !== undefined;
 
 /** Areas as authorizations of components name them; `*` is all. */

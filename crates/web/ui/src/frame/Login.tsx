@@ -1,7 +1,7 @@
 import { useNavigate, useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js';
 import { t } from '../language';
-import { boot, isSignedIn, issuerPath, relogin, safeNext, setRelogin, setUp, signIn, whoAmI } from '../session';
+import { boot, hasSessionAgain, isSignedIn, issuerPath, relogin, safeNext, setRelogin, setUp, signIn } from '../session';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
 import { Language } from './Frame';
 
@@ -128,8 +128,7 @@ export function LoginPage(): JSX.Element {
 /** The issuer asks in a tab of its own, so that this page stays as it is. */
 function IssuerInTab(props: { done: () => void }): JSX.Element {
   const goOn = async () => {
-    await whoAmI();
-    if (!isSignedIn()) throw new Error(t('login.notYet'));
+    if (!(await hasSessionAgain())) throw new Error(t('login.notYet'));
     props.done();
   };
   const onFocus = () => void goOn().catch(() => undefined);
