@@ -15,6 +15,6 @@ type Same<Text, K extends Key> = Text extends string
   : never;
 
 /** The messages of another language: all of them, no others, each with the places that English has. */
-export const catalogue = <const Messages extends Record<Key, string>>(
-  messages: Messages & { [K in keyof Messages]: K extends Key ? Same<Messages[K], K> : never },
-): Record<Key, string> => messages;
+export const catalogue = <const Messages extends Record<string, string>>(
+  messages: Messages & { [K in keyof Messages]: K extends Key ? Same<Messages[K], K> : never } & { [K in Exclude<Key, keyof Messages>]: string },
+): Record<Key, string> => messages as unknown as Record<Key, string>;
