@@ -30,7 +30,7 @@ const admin = as('admin');
 const server = await startServer([...SETTINGS, 'clock.controlled=true'], { files: FILES });
 const { signIn } = crewOf(() => server);
 
-/** What the pictures show. */
+/** The content of the pictures. */
 async function seed() {
   await server.rest('PUT', '/v2/clock', { timestamp: Date.parse(NOW) }, admin);
   await deploy(

@@ -9,7 +9,7 @@ import { OWNER_FINDERS } from './finders';
 
 const KINDS: readonly Principal[] = ['USER', 'CLIENT', 'MAPPING_RULE', 'GROUP', 'ROLE'];
 
-/** What a user, client, mapping rule, group or role may do, and through what. */
+/** The permissions of a user, client, mapping rule, group or role, and the ways to them. */
 export default function AccessPage(): JSX.Element {
   const [query, setQuery] = useSearchParams<{ kind: string; id: string }>();
   const kind = () => KINDS.find((one) => one === query.kind) ?? 'USER';

@@ -91,7 +91,7 @@ function One(props: { input: Input }): JSX.Element {
   );
 }
 
-/** A dialog with some fields. What was typed stays until the server has taken it. */
+/** A dialog with some fields. Typed text stays until the server has taken it. */
 export function FormDialog(props: {
   title: string;
   button: string;

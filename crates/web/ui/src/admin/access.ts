@@ -1,4 +1,4 @@
-// What somebody may do, and through what: own authorizations, those of groups and roles, and of roles of groups.
+// Permissions of a principal, and the ways to them: its own authorizations, those of its groups and roles, and of their roles.
 import {
   searchAuthorizations,
   searchClientsForGroup,

@@ -23,7 +23,7 @@ export function FormView(props: {
   values: ReadonlyMap<string, string>;
   readOnly: boolean;
   onReady: (submit: Submit) => void;
-  /** What was typed before, as `onDraft` gave it. */
+  /** Values typed before, as `onDraft` gave them. */
   draft?: string | undefined;
   onDraft?: (draft: string) => void;
 }): JSX.Element {

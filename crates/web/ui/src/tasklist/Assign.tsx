@@ -5,7 +5,7 @@ import { user } from '../session';
 import { Action, Dialog, Field } from '../ui/parts';
 import { Picker } from '../ui/Picker';
 
-/** Asks for whom a task, or some, are. Who may not look for users writes the name. */
+/** Asks for the assignee of a task, or of some. A user who may not look for others writes the name. */
 export function Assign(props: { title: string; assign: (assignee: string) => Promise<void>; onClose: () => void }): JSX.Element {
   const [name, setName] = createSignal('');
   return (

@@ -41,7 +41,7 @@ export default function Tasks(): JSX.Element {
   const found = useRead(searchUserTasks, () => ({
     body: { filter: filter(), sort: order(criteria), page: { limit: limit() } },
     live: true,
-    // Who wants notifications is told while looking elsewhere.
+    // A user who wants notifications is told while looking elsewhere.
     background: wants(),
   }));
   // The order that the rows keep, and for which question.

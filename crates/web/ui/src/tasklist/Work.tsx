@@ -39,11 +39,11 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
     body: { sort: [{ field: 'name' as const, order: 'ASC' as const }], page: { limit: VARIABLES_MAX } },
     keep: false,
   }));
-  // What is typed is not drawn anew when the same values are read again.
+  // Typed text is not drawn anew when the same values are read again.
   const values = createMemo(() => variables.data && new Map(variables.data.items.map((one) => [one.name, one.value])), undefined, {
     equals: (a, b) => a !== undefined && b !== undefined && JSON.stringify([...a]) === JSON.stringify([...b]),
   });
-  // What somebody else changed is shown, unless something is typed that would get lost.
+  // Changes of others are shown, unless something is typed that would get lost.
   createEffect(on(values, (_, before) => before && readDraft(key()) === undefined && setDrawn(drawn() + 1)));
   const documents = createMemo(() => [...(values()?.values() ?? [])].filter((text) => text.includes('camunda.document.type')).flatMap((text) => documentsIn(JSON.parse(text))));
   const isCut = () => variables.data?.items.some((one) => one.isTruncated) || (variables.data?.page.totalItems ?? 0) > VARIABLES_MAX;

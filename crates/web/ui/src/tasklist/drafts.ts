@@ -1,4 +1,4 @@
-// What was typed into a task and not sent yet, kept in the browser for the user who typed it.
+// Text typed into a task and not sent yet, kept in the browser for the user who typed it.
 import { user } from '../session';
 
 const PREFIX = 'baton.draft.';

@@ -3,11 +3,11 @@
 export interface Held<Item> {
   /** The rows, in the order that they had. */
   shown: Item[];
-  /** What would be there, too, in the order of the newest answer. */
+  /** New rows, in the order of the newest answer. */
   waiting: Item[];
 }
 
-/** Rows in their held order, with what is new beside. What is gone from the answer is gone. */
+/** Rows in their held order, with new ones beside. A row that is gone from the answer is gone. */
 export function hold<Item>(order: readonly string[], answer: readonly Item[], keyOf: (item: Item) => string): Held<Item> {
   const byKey = new Map(answer.map((item) => [keyOf(item), item]));
   const shown = order.flatMap((key) => byKey.get(key) ?? []);

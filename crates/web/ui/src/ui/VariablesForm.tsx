@@ -17,7 +17,7 @@ export function VariablesForm(props: {
   values: ReadonlyMap<string, string>;
   readOnly: boolean;
   onReady: (submit: Submit) => void;
-  /** What was typed before, as `onDraft` gave it. */
+  /** Lines typed before, as `onDraft` gave them. */
   draft?: string | undefined;
   onDraft?: (draft: string) => void;
   /** Whether documents can be added: each choice becomes a variable that refers to them. */

@@ -45,7 +45,7 @@ export const canShow = (of: DocumentReference): boolean => PICTURES.includes(ess
 
 const TEXT_BYTES_MAX = 200_000;
 
-/** What to show of a document: an address of the browser's own for a picture, or text. */
+/** The content to show of a document: an address of the browser's own for a picture, or text. */
 export async function preview(of: DocumentReference): Promise<{ picture: string } | { text: string; isCut: boolean }> {
   const blob = await (await send({ method: 'GET', path: documentPath(of), accept: '*/*' })).blob();
   if (PICTURES.includes(essence(of))) return { picture: URL.createObjectURL(new Blob([blob], { type: essence(of) })) };

@@ -27,7 +27,7 @@ after(async () => {
   rmSync(TRIED, { recursive: true, force: true });
 });
 
-/** What the type check says of a language. */
+/** The findings of the type check in a language. */
 function check(name, text) {
   mkdirSync(TRIED, { recursive: true });
   const file = join(TRIED, `${name}.ts`);
