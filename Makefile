@@ -190,6 +190,13 @@ microbench: ## Benchmarks of single crates (criterion)
 
 ##@ Web application
 
+.PHONY: screenshots
+screenshots: ## Take the pictures of docs/web/ of a server with the same content each time
+	@scripts/needs node npm python3
+	$(CARGO) test --locked --workspace --no-run --quiet
+	scripts/web-test --install-only
+	cd crates/web/ui && node scripts/screenshots.mjs "$(TARGET)/debug/baton"
+
 .PHONY: web
 web: ## Build crates/web/dist of its sources, with Node.js; without it, cargo builds what is committed
 	@scripts/needs node npm python3

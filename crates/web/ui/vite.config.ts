@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import solid from 'vite-plugin-solid';
+import { texts } from './scripts/licences.mjs';
 
 /** Libraries have chunks of their own, so that a change of ours leaves them as they are in browsers' caches. */
 const chunkOf = (id: string): string | undefined => {
@@ -8,8 +9,15 @@ const chunkOf = (id: string): string | undefined => {
   return undefined;
 };
 
+/** The texts of the licences of all that is built in, for the page that shows them. */
+const licences = {
+  name: 'licences',
+  resolveId: (id: string) => (id === 'virtual:licences' ? id : undefined),
+  load: (id: string) => (id === 'virtual:licences' ? `export default ${JSON.stringify(texts())}` : undefined),
+};
+
 export default defineConfig({
-  plugins: [solid()],
+  plugins: [solid(), licences],
   build: {
     target: 'es2022',
     outDir: 'node_modules/.built',

@@ -3,6 +3,7 @@ import { createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { Frame } from './frame/Frame';
 import { LoginPage } from './frame/Login';
 import { AREAS } from './frame/areas';
+import { t } from './language';
 import { isSignedIn, mayUse, start } from './session';
 import { Failure } from './ui/parts';
 
@@ -21,15 +22,24 @@ const StartProcess = lazy(() => import('./tasklist/StartProcess'));
 const Users = lazy(() => import('./admin/Users'));
 const Groups = lazy(() => import('./admin/Groups'));
 const Roles = lazy(() => import('./admin/Roles'));
+const Tenants = lazy(() => import('./admin/Tenants'));
+const MappingRules = lazy(() => import('./admin/MappingRules'));
+const Access = lazy(() => import('./admin/Access'));
+const ClusterVariables = lazy(() => import('./admin/ClusterVariables'));
+const TaskListeners = lazy(() => import('./admin/TaskListeners'));
+const OperationsLog = lazy(() => import('./admin/OperationsLog'));
+const Usage = lazy(() => import('./admin/Usage'));
+const Cluster = lazy(() => import('./admin/Cluster'));
+const About = lazy(() => import('./admin/About'));
 const Members = lazy(() => import('./admin/Members'));
 const Authorizations = lazy(() => import('./admin/Authorizations'));
 
 function Missing(): JSX.Element {
   return (
     <main class="page">
-      <h1>There is no such page</h1>
+      <h1>{t('frame.missing')}</h1>
       <p>
-        The address leads nowhere. <a href="/">Go to the start</a>, or search for a key or an ID with Ctrl K.
+        {t('frame.missing.text')} <a href="/">{t('frame.missing.start')}</a>
       </p>
     </main>
   );
@@ -38,7 +48,7 @@ function Missing(): JSX.Element {
 function Home(): JSX.Element {
   const first = () => AREAS.find(({ area }) => mayUse(area));
   return (
-    <Show when={first()} fallback={<Forbidden area="Operate, Tasklist and Admin" />}>
+    <Show when={first()} fallback={<Forbidden area={AREAS.map(({ area }) => t(`area.${area}`)).join(', ')} />}>
       {(area) => <Navigate href={area().href} />}
     </Show>
   );
@@ -47,10 +57,8 @@ function Home(): JSX.Element {
 function Forbidden(props: { area: string }): JSX.Element {
   return (
     <main class="page">
-      <h1>You may not use this area</h1>
-      <p>
-        {props.area}: the permission ACCESS of a COMPONENT is missing. An administrator can grant it.
-      </p>
+      <h1>{t('frame.forbidden')}</h1>
+      <p>{t('frame.forbidden.text', { area: props.area })}</p>
     </main>
   );
 }
@@ -63,7 +71,7 @@ function Guarded(props: { children?: JSX.Element }): JSX.Element {
   return (
     <Show when={isSignedIn()} fallback={<Navigate href={`/login?next=${next()}`} />}>
       <Frame>
-        <Show when={!area() || mayUse(area()!.area)} fallback={<Forbidden area={area()!.label} />}>
+        <Show when={!area() || mayUse(area()!.area)} fallback={<Forbidden area={t(`area.${area()!.area}`)} />}>
           {props.children}
         </Show>
       </Frame>
@@ -76,6 +84,12 @@ function Moved(props: { to: string }): JSX.Element {
   const place = useLocation();
   const key = useParams<{ key?: string }>().key;
   return <Navigate href={`${props.to}${key ? `/${key}` : ''}${place.search}`} />;
+}
+
+/** Addresses of Admin under its old name. */
+function OfIdentity(): JSX.Element {
+  const { page, id } = useParams<{ page?: string; id?: string }>();
+  return <Navigate href={`/admin/${[page ?? 'users', id].filter((part) => part !== undefined).join('/')}`} />;
 }
 
 export function App(): JSX.Element {
@@ -110,14 +124,25 @@ export function App(): JSX.Element {
             <Route path="/operate/batch-operations/:key" component={Batch} />
             <Route path="/tasklist/processes" component={Processes} />
             <Route path="/tasklist/processes/:id/start" component={StartProcess} />
-            <Route path={['/tasklist', '/tasklist/:key']} component={Tasks} />
-            <Route path={['/admin', '/identity', '/identity/:page']} component={() => <Navigate href="/admin/users" />} />
+            <Route path={['/tasklist', '/tasklist/:key', '/tasklist/:key/:tab']} component={Tasks} />
+            <Route path="/admin" component={() => <Navigate href="/admin/users" />} />
+            <Route path={['/identity', '/identity/:page', '/identity/:page/:id']} component={OfIdentity} />
             <Route path="/admin/users" component={Users} />
             <Route path="/admin/groups" component={Groups} />
             <Route path="/admin/groups/:id" component={() => <Members of="group" />} />
             <Route path="/admin/roles" component={Roles} />
             <Route path="/admin/roles/:id" component={() => <Members of="role" />} />
+            <Route path="/admin/tenants" component={Tenants} />
+            <Route path="/admin/tenants/:id" component={() => <Members of="tenant" />} />
+            <Route path="/admin/mapping-rules" component={MappingRules} />
             <Route path="/admin/authorizations" component={Authorizations} />
+            <Route path="/admin/access" component={Access} />
+            <Route path="/admin/cluster-variables" component={ClusterVariables} />
+            <Route path="/admin/global-task-listeners" component={TaskListeners} />
+            <Route path="/admin/operations-log" component={OperationsLog} />
+            <Route path="/admin/usage" component={Usage} />
+            <Route path="/admin/cluster" component={Cluster} />
+            <Route path="/admin/about" component={About} />
             <Route path="*" component={Missing} />
           </Route>
         </Router>

@@ -11,3 +11,8 @@ declare module 'dmn-js/lib/NavigatedViewer' {
     destroy(): void;
   }
 }
+/** Licence texts of what is built in; `vite.config.ts` makes them of the lock file. */
+declare module 'virtual:licences' {
+  const licences: { licence: string; packages: string[]; text: string }[];
+  export default licences;
+}

@@ -9,6 +9,7 @@ const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 15_000;
 /** How often a page that is looked at asks again. */
 const LIVE_MS = 5000;
+const BACKGROUND_MS = 30_000;
 
 export const client = new QueryClient({
   defaultOptions: {
@@ -29,6 +30,8 @@ interface Options {
   enabled?: boolean;
   /** Whether the answer changes by itself. */
   live?: boolean;
+  /** Whether it is asked again while nobody looks at the page, too; more rarely. */
+  background?: boolean;
   /** Whether another question's answer may stand in until this one's is there. */
   keep?: boolean;
 }
@@ -41,13 +44,14 @@ export function useRead<Path, Query, Body, Result>(
   input: Accessor<Input<Path, Query, Body>>,
 ): UseQueryResult<Result, Error> {
   return useQuery(() => {
-    const { path, query, body, enabled = true, live = false, keep = true } = input();
+    const { path, query, body, enabled = true, live = false, background = false, keep = true } = input();
     return {
       queryKey: [operation.path, path, query, body],
       // A 204 has no body, but a query has an answer.
       queryFn: async ({ signal }) => ((await call(operation, { path, query, body, signal } as Input<Path, Query, Body>)) ?? null) as Result,
       enabled,
-      refetchInterval: live ? LIVE_MS : false,
+      refetchInterval: live ? () => (document.visibilityState === 'visible' ? LIVE_MS : BACKGROUND_MS) : false,
+      refetchIntervalInBackground: background,
       placeholderData: keep ? keepPreviousData : undefined,
     };
   }) as UseQueryResult<Result, Error>;

@@ -1,18 +1,19 @@
 // The user: the answers of boot and of the API, and the login over the page when a session has ended.
 import { createSignal } from 'solid-js';
-import { getAuthentication } from './api/generated/operations';
+import { createAdminUser, getAuthentication } from './api/generated/operations';
 import type { CamundaUserResult } from './api/generated/types';
 import { Problem, send } from './api/http';
+import { t } from './language';
 
 /** The answer of `/baton/v1/boot`. */
 export interface Boot {
   title: string;
   version: string;
   authentication: 'none' | 'basic' | 'oidc';
-  /** How a browser gets a session. */
-  signIn: 'NONE' | 'PASSWORD' | 'REDIRECT' | 'TOKEN';
-  /** Whether the first administrator can be created. */
-  setUp: boolean;
+  /** How a browser gets a session. A server that does not tell takes passwords or tokens. */
+  signIn?: 'NONE' | 'PASSWORD' | 'REDIRECT' | 'TOKEN';
+  /** Whether the first administrator can be created without credentials. */
+  setUp?: boolean;
 }
 
 export const [boot, setBoot] = createSignal<Boot>();
@@ -35,6 +36,18 @@ export async function whoAmI(): Promise<void> {
   } catch (error) {
     if (!(error instanceof Problem && error.status === 401)) throw error;
     setUser(undefined);
+  }
+}
+
+/** Whether a session has begun meanwhile, in another tab. If not, the page stays as it is: it belongs to who was here. */
+export async function hasSessionAgain(): Promise<boolean> {
+  try {
+    const answer = await send({ method: getAuthentication.method, path: getAuthentication.path, once: true });
+    setUser((await answer.json()) as CamundaUserResult);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Problem && error.status === 401)) throw error;
+    return false;
   }
 }
 
@@ -67,27 +80,25 @@ export async function signIn({ username, password, token }: Credentials): Promis
   if (!answer.ok) {
     const text = await answer.text();
     const detail = text.startsWith('{') ? (JSON.parse(text) as { detail?: string }).detail : undefined;
-    throw new Problem(answer.status, answer.status === 401 ? 'Not signed in' : 'The login failed', detail ?? '', '/login');
+    throw new Problem(answer.status, answer.status === 401 ? t('login.refused') : t('login.failed'), detail ?? '', '/login');
   }
   await whoAmI();
 }
 
-/** Ends the session, and the one at the issuer if there is such a place. */
+/** The place where the issuer asks who one is; it comes back to `next`. */
+export const issuerPath = (next: string): string => `/oauth2/login?next=${encodeURIComponent(next)}`;
+
 export async function signOut(): Promise<void> {
   const answer = await send({ method: 'POST', path: '/logout', once: true });
+  // The issuer may have a place to sign out, too.
   location.assign(answer.headers.get('baton-logout-location') ?? '/login');
 }
 
-/** Where a browser signs in at the issuer, to come back to a path of ours. */
-export const signInPath = (next: string): string => `/oauth2/login?next=${encodeURIComponent(next)}`;
-
-/** Creates the first administrator and signs in as it. */
-export async function setUp(name: string, username: string, password: string): Promise<void> {
-  const body = JSON.stringify({ username, password, name, email: '' });
-  await send({ method: 'POST', path: '/v2/setup/user', body, once: true });
-  const known = boot();
-  if (known) setBoot({ ...known, setUp: false });
-  await signIn({ username, password });
+/** Creates the first administrator of a server that has none, and signs in. */
+export async function setUp(user: { username: string; password: string; name: string; email: string }): Promise<void> {
+  const body = Object.fromEntries(Object.entries(user).filter(([, value]) => value !== ''));
+  await send({ method: createAdminUser.method, path: createAdminUser.path, body: JSON.stringify(body), once: true });
+  await signIn(user);
 }
 
 /** Paths of ours alone: anything else could lead to another site. */

@@ -7,6 +7,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { check as checkLicences } from '../scripts/licences.mjs';
+import { unused } from '../scripts/messages.mjs';
 
 const UI = fileURLToPath(new URL('../', import.meta.url));
 const TIMEOUT_MS = 600_000;
@@ -45,6 +46,10 @@ if (names.length === 0) {
   step('what browsers get has licences that are allowed', () => {
     const wrong = checkLicences().filter(({ isAllowed }) => !isAllowed);
     if (wrong.length > 0) throw new Error(wrong.map(({ name, licence }) => `${name}: ${licence}`).join('\n'));
+  });
+  step('every message is used', () => {
+    const left = unused();
+    if (left.length > 0) throw new Error(left.join('\n'));
   });
   step('dist/ is what the sources give', () => command('scripts/build.mjs', '--check'));
   step('types fit', () => command('node_modules/typescript/bin/tsc', '--noEmit'));

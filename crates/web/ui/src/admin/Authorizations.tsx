@@ -1,75 +1,110 @@
+import { A, useSearchParams } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
-import { createAuthorization, deleteAuthorization, searchAuthorizations } from '../api/generated/operations';
-import type { AuthorizationResult, OwnerTypeEnum, PermissionTypeEnum, ResourceTypeEnum } from '../api/generated/types';
+import { createAuthorization, deleteAuthorization, searchAuthorizations, updateAuthorization } from '../api/generated/operations';
+import type { AuthorizationFilter, AuthorizationRequest, AuthorizationResult, OwnerTypeEnum, PermissionTypeEnum, ResourceTypeEnum } from '../api/generated/types';
 import { call } from '../api/http';
 import { refresh, useRead } from '../query';
+import { Filters } from '../ui/Filters';
 import { Dialog, Failure, Field, wordOf } from '../ui/parts';
+import { Picker } from '../ui/Picker';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { say } from '../ui/toast';
 import { Delete } from './Create';
-import { PERMISSIONS } from './permissions';
+import { OWNER_FINDERS, resourceFinder } from './finders';
+import { PERMISSIONS, PROPERTIES, TYPE_WITH_PROPERTIES } from './permissions';
 
-const OWNERS: OwnerTypeEnum[] = ['USER', 'GROUP', 'ROLE', 'CLIENT', 'MAPPING_RULE'];
-const COLUMNS: Column<AuthorizationResult>[] = [
-  { head: 'Owner', cell: (row) => `${wordOf(row.ownerType)} ${row.ownerId}`, sort: 'ownerId' },
-  { head: 'Resource', cell: (row) => wordOf(row.resourceType), sort: 'resourceType' },
-  { head: 'ID', cell: (row) => row.resourceId || row.resourcePropertyName || '–', sort: 'resourceId' },
-  { head: 'Permissions', cell: (row) => row.permissionTypes.map(wordOf).join(', ') },
-  {
-    head: '',
-    cell: (row) => (
-      <Delete what={`the authorization of ${row.ownerId}`} effect="The owner may do no more what it permits." do={() => call(deleteAuthorization, { path: { authorizationKey: row.authorizationKey } })} />
-    ),
-  },
-];
+type Owner = keyof typeof OWNER_FINDERS;
+const OWNERS = Object.keys(OWNER_FINDERS) as Owner[];
+const TYPES = (Object.keys(PERMISSIONS) as ResourceTypeEnum[]).sort();
+const words = (values: readonly string[]) => values.map((one) => [one, wordOf(one)] as const);
+
+/** The resource of an authorization in words. */
+export const resourceOf = (row: AuthorizationResult): string => (row.resourcePropertyName ? `tasks with the owner as ${wordOf(row.resourcePropertyName)}` : (row.resourceId ?? '–'));
 
 /** Authorizations: owners and their permissions. */
 export default function Authorizations(): JSX.Element {
-  const [creating, setCreating] = createSignal(false);
+  const [editing, setEditing] = createSignal<AuthorizationResult | 'new'>();
+  const [query] = useSearchParams<{ ownerType: string; owner: string; resourceType: string }>();
   const { sort, page } = usePlace(['ownerId', 'resourceType', 'resourceId'] as const, { field: 'ownerId', order: 'ASC' });
-  const found = useRead(searchAuthorizations, () => ({ body: { sort: sort(), page: page() }, live: true }));
+  const filter = () => {
+    const wanted: AuthorizationFilter = {};
+    if (OWNERS.includes(query.ownerType as Owner)) wanted.ownerType = query.ownerType as Owner;
+    if (query.owner) wanted.ownerId = query.owner;
+    if (TYPES.includes(query.resourceType as ResourceTypeEnum)) wanted.resourceType = query.resourceType as ResourceTypeEnum;
+    return wanted;
+  };
+  const found = useRead(searchAuthorizations, () => ({ body: { filter: filter(), sort: sort(), page: page() }, live: true }));
+  const columns: Column<AuthorizationResult>[] = [
+    {
+      head: 'Owner',
+      cell: (row) => <A href={`/admin/access?kind=${row.ownerType}&id=${encodeURIComponent(row.ownerId)}`}>{`${wordOf(row.ownerType)} ${row.ownerId}`}</A>,
+      sort: 'ownerId',
+    },
+    { head: 'Resource', cell: (row) => wordOf(row.resourceType), sort: 'resourceType' },
+    { head: 'ID', cell: resourceOf, sort: 'resourceId' },
+    { head: 'Permissions', cell: (row) => row.permissionTypes.map(wordOf).join(', ') },
+    {
+      head: 'Actions',
+      cell: (row) => (
+        <>
+          <button class="plain" aria-label={`Edit the authorization of ${row.ownerId}`} onClick={() => setEditing(row)}>
+            Edit
+          </button>
+          <Delete what={`the authorization of ${row.ownerId}`} effect="The owner may do no more what it permits." do={() => call(deleteAuthorization, { path: { authorizationKey: row.authorizationKey } })} />
+        </>
+      ),
+    },
+  ];
   return (
     <main class="page">
       <div class="row">
         <h1>Authorizations</h1>
         <span class="spacer" />
-        <button class="primary" onClick={() => setCreating(true)}>
+        <button class="primary" onClick={() => setEditing('new')}>
           New authorization
         </button>
       </div>
-      <Table label="Authorizations" query={found} columns={COLUMNS} usual="ownerId:asc" empty="There are no authorizations, or none that you may see." />
-      <Show when={creating()}>
-        <New onClose={() => setCreating(false)} />
+      <Filters
+        of={[
+          { name: 'ownerType', label: 'Kind of owner', options: words(OWNERS) },
+          { name: 'owner', label: 'ID of the owner' },
+          { name: 'resourceType', label: 'Type of resource', options: words(TYPES) },
+        ]}
+      />
+      <Table label="Authorizations" query={found} columns={columns} usual="ownerId:asc" empty="There are no authorizations, or none that you may see." />
+      <Show when={editing()} keyed>
+        {(one) => <Grant of={one === 'new' ? undefined : one} onClose={() => setEditing(undefined)} />}
       </Show>
     </main>
   );
 }
 
-function New(props: { onClose: () => void }): JSX.Element {
-  const [type, setType] = createSignal<ResourceTypeEnum>('PROCESS_DEFINITION');
+/** A new authorization, or one that is changed: then it keeps its owner and type. */
+function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void }): JSX.Element {
+  const of = props.of;
+  const [owner, setOwner] = createSignal<Owner>((of?.ownerType as Owner | undefined) ?? 'USER');
+  const [type, setType] = createSignal<ResourceTypeEnum>(of?.resourceType ?? 'PROCESS_DEFINITION');
+  const [byProperty, setByProperty] = createSignal(Boolean(of?.resourcePropertyName));
   const [failure, setFailure] = createSignal<unknown>();
   const [busy, setBusy] = createSignal(false);
+  const isProperty = () => type() === TYPE_WITH_PROPERTIES && byProperty();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (busy()) return;
     const form = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => String(form.get(name) ?? '').trim();
     const permissionTypes = form.getAll('permission') as PermissionTypeEnum[];
+    const scope = isProperty() ? { resourcePropertyName: text('property') } : { resourceId: text('resourceId') };
+    const body = { ownerType: owner() as OwnerTypeEnum, ownerId: of?.ownerId ?? text('ownerId'), resourceType: type(), ...scope, permissionTypes } as AuthorizationRequest;
     setFailure(undefined);
     setBusy(true);
     try {
       if (permissionTypes.length === 0) throw new Error('Choose at least one permission.');
-      await call(createAuthorization, {
-        body: {
-          ownerType: form.get('ownerType') as OwnerTypeEnum,
-          ownerId: String(form.get('ownerId')).trim(),
-          resourceType: type(),
-          resourceId: String(form.get('resourceId')).trim(),
-          permissionTypes,
-        },
-      });
+      if (of) await call(updateAuthorization, { path: { authorizationKey: of.authorizationKey }, body });
+      else await call(createAuthorization, { body });
       await refresh();
       props.onClose();
-      say('Created');
+      say(of ? 'Saved' : 'Created');
     } catch (error) {
       setFailure(error);
     } finally {
@@ -77,44 +112,76 @@ function New(props: { onClose: () => void }): JSX.Element {
     }
   };
   return (
-    <Dialog title="New authorization" onClose={props.onClose}>
-      <form class="stack" onSubmit={submit}>
-        <Field label="Kind of owner">
-          <select name="ownerType">
-            <For each={OWNERS}>{(one) => <option value={one}>{wordOf(one)}</option>}</For>
-          </select>
-        </Field>
-        <Field label="ID of the owner">
-          <input name="ownerId" required />
-        </Field>
-        <Field label="Resource">
-          <select name="resourceType" onChange={(event) => setType(event.currentTarget.value as ResourceTypeEnum)}>
-            <For each={Object.keys(PERMISSIONS)}>
-              {(one) => (
-                <option value={one} selected={one === type()}>
-                  {wordOf(one)}
-                </option>
+    <Dialog title={of ? `Authorization of ${of.ownerId}` : 'New authorization'} onClose={props.onClose}>
+      <form class="stack" autocomplete="off" onSubmit={submit}>
+        <Show when={!of} fallback={<p>{`${wordOf(owner())} ${of?.ownerId}, ${wordOf(type())}`}</p>}>
+          <Field label="Kind of owner">
+            <select name="ownerType" onChange={(event) => setOwner(event.currentTarget.value as Owner)}>
+              <For each={OWNERS}>{(one) => <option value={one}>{wordOf(one)}</option>}</For>
+            </select>
+          </Field>
+          <Show when={owner()} keyed>
+            {(kind) => (
+              <Field label="ID of the owner">
+                <Picker name="ownerId" label="ID of the owner" required find={OWNER_FINDERS[kind]} />
+              </Field>
+            )}
+          </Show>
+          <Field label="Resource">
+            <select name="resourceType" onChange={(event) => setType(event.currentTarget.value as ResourceTypeEnum)}>
+              <For each={TYPES}>
+                {(one) => (
+                  <option value={one} selected={one === type()}>
+                    {wordOf(one)}
+                  </option>
+                )}
+              </For>
+            </select>
+          </Field>
+        </Show>
+        <Show when={type() === TYPE_WITH_PROPERTIES}>
+          <label class="row">
+            <input type="checkbox" checked={byProperty()} onChange={(event) => setByProperty(event.currentTarget.checked)} /> by a property of the task, not by its key
+          </label>
+        </Show>
+        <Show
+          when={isProperty()}
+          fallback={
+            <Show when={type()} keyed>
+              {(kind) => (
+                <Field label="ID of the resource" hint="* for all">
+                  <Picker name="resourceId" label="ID of the resource" required value={of?.resourceId ?? '*'} find={resourceFinder(kind)} />
+                </Field>
               )}
-            </For>
-          </select>
-        </Field>
-        <Field label="ID of the resource" hint="* for all">
-          <input name="resourceId" required value="*" ref={(one) => (one.defaultValue = '*')} />
-        </Field>
+            </Show>
+          }
+        >
+          <Field label="The owner is the task's">
+            <select name="property">
+              <For each={PROPERTIES}>
+                {(one) => (
+                  <option value={one} selected={one === of?.resourcePropertyName}>
+                    {wordOf(one)}
+                  </option>
+                )}
+              </For>
+            </select>
+          </Field>
+        </Show>
         <fieldset>
           <legend>Permissions</legend>
           <For each={PERMISSIONS[type()]}>
             {(one) => (
               <label class="row">
-                <input type="checkbox" name="permission" value={one} /> {wordOf(one)}
+                <input type="checkbox" name="permission" value={one} checked={of?.permissionTypes.includes(one) ?? false} /> {wordOf(one)}
               </label>
             )}
           </For>
         </fieldset>
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
-          <button class="primary" type="submit" disabled={busy()}>
-            Create
+          <button class="primary" type="submit" disabled={busy()} aria-busy={busy()}>
+            {of ? 'Save' : 'Create'}
           </button>
         </div>
       </form>

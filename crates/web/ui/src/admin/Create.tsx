@@ -1,31 +1,119 @@
-import { createSignal, For, type JSX, Show } from 'solid-js';
+import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js';
 import { refresh } from '../query';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
+import { type Find, Picker } from '../ui/Picker';
 import { say } from '../ui/toast';
 
 export interface Input {
   name: string;
   label: string;
-  type?: 'text' | 'password' | 'email';
+  type?: 'text' | 'password' | 'email' | 'number' | 'checkbox' | 'json' | 'lines' | 'datetime-local';
   required?: boolean;
+  hint?: string;
+  value?: string;
+  min?: number;
+  max?: number;
+  /** Values to choose from, with their words. */
+  options?: readonly (readonly [string, string])[];
+  /** Whether several of the options may be chosen. */
+  several?: boolean;
+  /** Suggestions of the server. */
+  find?: Find;
 }
 
-/** A button that opens a dialog with some fields, and makes something of them. */
-export function Create(props: { what: string; inputs: Input[]; create: (text: (name: string) => string) => Promise<unknown> }): JSX.Element {
-  const [open, setOpen] = createSignal(false);
+/** Reads a form: the text of a field, and all values of one that may have several. */
+export interface Answers {
+  (name: string): string;
+  all: (name: string) => string[];
+}
+
+function One(props: { input: Input }): JSX.Element {
+  const input = props.input;
+  return (
+    <Switch
+      fallback={
+        <Field label={input.label} hint={input.hint ?? ''}>
+          <input
+            name={input.name}
+            type={input.type ?? 'text'}
+            required={input.required}
+            min={input.min}
+            max={input.max}
+            autocomplete={input.type === 'password' ? 'new-password' : 'off'}
+            ref={(one) => (one.defaultValue = input.value ?? '')}
+          />
+        </Field>
+      }
+    >
+      <Match when={input.several}>
+        <fieldset>
+          <legend>{input.label}</legend>
+          <For each={input.options}>
+            {([value, word]) => (
+              <label class="row">
+                <input type="checkbox" name={input.name} value={value} checked={(input.value ?? '').split(',').includes(value)} /> {word}
+              </label>
+            )}
+          </For>
+        </fieldset>
+      </Match>
+      <Match when={input.options}>
+        <Field label={input.label} hint={input.hint ?? ''}>
+          <select name={input.name}>
+            <For each={input.options}>
+              {([value, word]) => (
+                <option value={value} selected={value === input.value}>
+                  {word}
+                </option>
+              )}
+            </For>
+          </select>
+        </Field>
+      </Match>
+      <Match when={input.find}>
+        {(find) => (
+          <Field label={input.label} hint={input.hint ?? ''}>
+            <Picker name={input.name} label={input.label} find={find()} required={input.required} value={input.value} />
+          </Field>
+        )}
+      </Match>
+      <Match when={input.type === 'checkbox'}>
+        <label class="row">
+          <input type="checkbox" name={input.name} value="true" checked={input.value === 'true'} /> {input.label}
+        </label>
+      </Match>
+      <Match when={input.type === 'json' || input.type === 'lines'}>
+        <Field label={input.label} hint={input.hint ?? ''}>
+          <textarea name={input.name} rows={6} required={input.required} spellcheck={false} ref={(one) => (one.defaultValue = input.value ?? '')} />
+        </Field>
+      </Match>
+    </Switch>
+  );
+}
+
+/** A dialog with some fields. Typed text stays until the server has taken it. */
+export function FormDialog(props: {
+  title: string;
+  button: string;
+  inputs: Input[];
+  send: (answers: Answers) => Promise<unknown>;
+  done: string;
+  onClose: () => void;
+}): JSX.Element {
   const [failure, setFailure] = createSignal<unknown>();
   const [busy, setBusy] = createSignal(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (busy()) return;
     const form = new FormData(event.currentTarget as HTMLFormElement);
+    const answers = Object.assign((name: string) => String(form.get(name) ?? ''), { all: (name: string) => form.getAll(name).map(String) });
     setBusy(true);
     setFailure(undefined);
     try {
-      await props.create((name) => String(form.get(name) ?? ''));
+      await props.send(answers);
       await refresh();
-      setOpen(false);
-      say('Created');
+      props.onClose();
+      say(props.done);
     } catch (error) {
       setFailure(error);
     } finally {
@@ -33,28 +121,45 @@ export function Create(props: { what: string; inputs: Input[]; create: (text: (n
     }
   };
   return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <form class="stack" autocomplete="off" onSubmit={submit}>
+        <For each={props.inputs}>{(input) => <One input={input} />}</For>
+        <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
+        <div class="actions">
+          <button class="primary" type="submit" disabled={busy()} aria-busy={busy()}>
+            {props.button}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** A button that opens a dialog with some fields, and makes something of them. */
+export function Create(props: { what: string; inputs: Input[]; create: (answers: Answers) => Promise<unknown> }): JSX.Element {
+  const [open, setOpen] = createSignal(false);
+  return (
     <>
       <button class="primary" onClick={() => setOpen(true)}>
         New {props.what}
       </button>
       <Show when={open()}>
-        <Dialog title={`New ${props.what}`} onClose={() => setOpen(false)}>
-          <form class="stack" autocomplete="off" onSubmit={submit}>
-            <For each={props.inputs}>
-              {(input) => (
-                <Field label={input.label}>
-                  <input name={input.name} type={input.type ?? 'text'} required={input.required} autocomplete={input.type === 'password' ? 'new-password' : 'off'} />
-                </Field>
-              )}
-            </For>
-            <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
-            <div class="actions">
-              <button class="primary" type="submit" disabled={busy()}>
-                Create
-              </button>
-            </div>
-          </form>
-        </Dialog>
+        <FormDialog title={`New ${props.what}`} button="Create" inputs={props.inputs} send={props.create} done="Created" onClose={() => setOpen(false)} />
+      </Show>
+    </>
+  );
+}
+
+/** A button that opens a dialog with what is there, to change it. `inputs` may have to be read first. */
+export function Edit(props: { what: string; inputs: () => Input[] | Promise<Input[]>; save: (answers: Answers) => Promise<unknown> }): JSX.Element {
+  const [inputs, setInputs] = createSignal<Input[]>();
+  return (
+    <>
+      <Action class="plain" label={`Edit ${props.what}`} do={async () => setInputs(await props.inputs())}>
+        Edit
+      </Action>
+      <Show when={inputs()}>
+        {(known) => <FormDialog title={`Edit ${props.what}`} button="Save" inputs={known()} send={props.save} done="Saved" onClose={() => setInputs(undefined)} />}
       </Show>
     </>
   );

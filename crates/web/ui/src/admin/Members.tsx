@@ -1,54 +1,125 @@
-import { useParams } from '@solidjs/router';
-import type { JSX } from 'solid-js';
-import {
-  assignRoleToUser,
-  assignUserToGroup,
-  searchUsersForGroup,
-  searchUsersForRole,
-  unassignRoleFromUser,
-  unassignUserFromGroup,
-} from '../api/generated/operations';
+import { A, useParams, useSearchParams } from '@solidjs/router';
+import { For, type JSX, Show } from 'solid-js';
+import * as api from '../api/generated/operations';
+import type { SearchQueryPageResponse } from '../api/generated/types';
 import { call } from '../api/http';
 import type { Operation } from '../api/operation';
 import { useRead } from '../query';
+import type { Find } from '../ui/Picker';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Create, Delete } from './Create';
+import { findClients, findGroups, findMappingRules, findRoles, findUsers } from './finders';
 
 type Path = Record<string, string>;
 type Change = Operation<Path, object, void, unknown>;
-type Search = Operation<Path, object, object, { items: { username: string }[]; page: never }>;
-const OPERATIONS = {
-  group: { id: 'groupId', search: searchUsersForGroup, add: assignUserToGroup, remove: unassignUserFromGroup, title: 'Group' },
-  role: { id: 'roleId', search: searchUsersForRole, add: assignRoleToUser, remove: unassignRoleFromUser, title: 'Role' },
+type Search = Operation<Path, object, object, { items: Path[]; page: SearchQueryPageResponse }>;
+interface Operations {
+  search: unknown;
+  add: unknown;
+  remove: unknown;
+}
+
+/** Kinds of members: their field in the API, words, suggestions. */
+const KINDS = {
+  users: { field: 'username', label: 'User name', one: 'user', title: 'Users', find: findUsers },
+  groups: { field: 'groupId', label: 'ID of the group', one: 'group', title: 'Groups', find: findGroups },
+  roles: { field: 'roleId', label: 'ID of the role', one: 'role', title: 'Roles', find: findRoles },
+  clients: { field: 'clientId', label: 'ID of the client', one: 'client', title: 'Clients', find: findClients },
+  'mapping-rules': { field: 'mappingRuleId', label: 'ID of the mapping rule', one: 'mapping rule', title: 'Mapping rules', find: findMappingRules },
+} satisfies Record<string, { field: string; label: string; one: string; title: string; find: Find }>;
+type Kind = keyof typeof KINDS;
+
+const OF: Record<'group' | 'role' | 'tenant', { id: string; title: string; members: Partial<Record<Kind, Operations>> }> = {
+  group: {
+    id: 'groupId',
+    title: 'Group',
+    members: {
+      users: { search: api.searchUsersForGroup, add: api.assignUserToGroup, remove: api.unassignUserFromGroup },
+      roles: { search: api.searchRolesForGroup, add: api.assignRoleToGroup, remove: api.unassignRoleFromGroup },
+      clients: { search: api.searchClientsForGroup, add: api.assignClientToGroup, remove: api.unassignClientFromGroup },
+      'mapping-rules': { search: api.searchMappingRulesForGroup, add: api.assignMappingRuleToGroup, remove: api.unassignMappingRuleFromGroup },
+    },
+  },
+  role: {
+    id: 'roleId',
+    title: 'Role',
+    members: {
+      users: { search: api.searchUsersForRole, add: api.assignRoleToUser, remove: api.unassignRoleFromUser },
+      groups: { search: api.searchGroupsForRole, add: api.assignRoleToGroup, remove: api.unassignRoleFromGroup },
+      clients: { search: api.searchClientsForRole, add: api.assignRoleToClient, remove: api.unassignRoleFromClient },
+      'mapping-rules': { search: api.searchMappingRulesForRole, add: api.assignRoleToMappingRule, remove: api.unassignRoleFromMappingRule },
+    },
+  },
+  tenant: {
+    id: 'tenantId',
+    title: 'Tenant',
+    members: {
+      users: { search: api.searchUsersForTenant, add: api.assignUserToTenant, remove: api.unassignUserFromTenant },
+      groups: { search: api.searchGroupIdsForTenant, add: api.assignGroupToTenant, remove: api.unassignGroupFromTenant },
+      roles: { search: api.searchRolesForTenant, add: api.assignRoleToTenant, remove: api.unassignRoleFromTenant },
+      clients: { search: api.searchClientsForTenant, add: api.assignClientToTenant, remove: api.unassignClientFromTenant },
+      'mapping-rules': { search: api.searchMappingRulesForTenant, add: api.assignMappingRuleToTenant, remove: api.unassignMappingRuleFromTenant },
+    },
+  },
 };
 
-/** The users of a group or a role. */
-export default function Members(props: { of: 'group' | 'role' }): JSX.Element {
+/** The members of a group, a role or a tenant, by kind; `members=clients` in the address chooses one. */
+export default function Members(props: { of: 'group' | 'role' | 'tenant' }): JSX.Element {
   const params = useParams<{ id: string }>();
+  const [query] = useSearchParams<{ members: string }>();
   const id = () => decodeURIComponent(params.id);
-  const { id: parameter, search, add, remove, title } = OPERATIONS[props.of];
-  const { sort, page } = usePlace(['username'] as const, { field: 'username', order: 'ASC' });
-  const found = useRead(search as unknown as Search, () => ({ path: { [parameter]: id() }, body: { sort: sort(), page: page() }, live: true }));
-  const path = (username: string) => ({ path: { [parameter]: id(), username } });
-  const columns: Column<{ username: string }>[] = [
-    { head: 'User name', cell: (row) => row.username, sort: 'username' },
+  const kinds = () => Object.keys(OF[props.of].members) as Kind[];
+  const kind = () => kinds().find((one) => one === query.members) ?? 'users';
+  return (
+    <main class="page">
+      <h1>
+        {OF[props.of].title} {id()}
+      </h1>
+      <p>
+        <Show when={props.of !== 'tenant'}>
+          <A href={`/admin/access?kind=${props.of.toUpperCase()}&id=${encodeURIComponent(id())}`}>What it may do</A>
+        </Show>
+      </p>
+      <div class="tabs" role="tablist" aria-label="Kinds of members">
+        <For each={kinds()}>
+          {(one) => (
+            <A href={`?members=${one}`} role="tab" aria-selected={one === kind()} noScroll>
+              {KINDS[one].title}
+            </A>
+          )}
+        </For>
+      </div>
+      <Show when={kind()} keyed>
+        {(one) => <OfKind of={props.of} id={id()} kind={one} />}
+      </Show>
+    </main>
+  );
+}
+
+function OfKind(props: { of: 'group' | 'role' | 'tenant'; id: string; kind: Kind }): JSX.Element {
+  const { field, label, one, find } = KINDS[props.kind];
+  const { id: parameter, members } = OF[props.of];
+  const operations = members[props.kind];
+  if (!operations) throw new Error(`${props.of} has no ${props.kind}`);
+  const { sort, page } = usePlace([field], { field, order: 'ASC' });
+  const found = useRead(operations.search as Search, () => ({ path: { [parameter]: props.id }, body: { sort: sort(), page: page() }, live: true, keep: false }));
+  const path = (member: string) => ({ path: { [parameter]: props.id, [field]: member } });
+  const columns: Column<Path>[] = [
+    { head: label, cell: (row) => row[field], sort: field },
     {
-      head: '',
+      head: 'Actions',
       cell: (row) => (
-        <Delete what={`${row.username} from ${id()}`} effect={`The user loses what this ${props.of} grants. The user itself stays.`} do={() => call(remove as unknown as Change, path(row.username))} />
+        <Delete what={`${row[field]} from ${props.id}`} effect={`The ${one} loses what this ${props.of} grants. The ${one} itself stays.`} do={() => call(operations.remove as Change, path(row[field]!))} />
       ),
     },
   ];
   return (
-    <main class="page">
+    <>
       <div class="row">
-        <h1>
-          {title} {id()}
-        </h1>
         <span class="spacer" />
-        <Create what="member" inputs={[{ name: 'username', label: 'User name', required: true }]} create={(text) => call(add as unknown as Change, path(text('username').trim()))} />
+        <Create what="member" inputs={[{ name: 'member', label, required: true, find }]} create={(text) => call(operations.add as Change, path(text('member').trim()))} />
       </div>
-      <Table label="Members" query={found} columns={columns} usual="username:asc" empty="No user is a member." />
-    </main>
+      <Table label="Members" query={found} columns={columns} usual={`${field}:asc`} empty={`No ${one} is a member.`} />
+    </>
   );
 }

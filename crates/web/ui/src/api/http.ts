@@ -4,6 +4,7 @@ import type { Operation } from './operation';
 
 /** How long reads wait for what this browser has changed. */
 const AWAIT_MS = 10_000;
+const FORBIDDEN = 403;
 const CSRF_COOKIE = 'X-CSRF-TOKEN';
 const CHANNEL = 'baton-positions';
 
@@ -99,7 +100,13 @@ export async function send(request: Request): Promise<Response> {
     await signInAgain();
     return send(request);
   }
-  throw await problem(answer, request.path);
+  const refused = await problem(answer, request.path);
+  // The browser has lost the token of a session that goes on: another login brings a new one.
+  if (refused.status === FORBIDDEN && !token && refused.detail.includes('CSRF') && !request.once && signInAgain) {
+    await signInAgain();
+    return send(request);
+  }
+  throw refused;
 }
 
 async function problem(answer: Response, path: string): Promise<Problem> {

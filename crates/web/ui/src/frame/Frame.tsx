@@ -1,13 +1,14 @@
-import { useLocation } from '@solidjs/router';
+import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createSignal, ErrorBoundary, For, type JSX, onCleanup, onMount, Show } from 'solid-js';
 import { onSessionEnd } from '../api/http';
+import { chooseLanguage, chosen, LANGUAGES, nameOf, t } from '../language';
 import { boot, mayUse, setRelogin, signOut, user } from '../session';
 import { Action, Dialog, Failure } from '../ui/parts';
 import { Toasts } from '../ui/toast';
 import { AREAS } from './areas';
 import { LoginOverPage } from './Login';
 import { Palette } from './Palette';
-import { isTyping, KEYS } from './keys';
+import { isTyping, KEYS, pressKey } from './keys';
 import { setTheme, theme, THEMES, type Theme } from './theme';
 
 /** Login over the page: all requests that were refused wait for the one. */
@@ -19,20 +20,38 @@ const askForLogin = (): Promise<void> => {
   return waiting;
 };
 
+/** The choice of a language, in the frame and at the login. */
+export function Language(): JSX.Element {
+  return (
+    <select aria-label={t('frame.language')} onChange={(event) => void chooseLanguage(event.currentTarget.value)}>
+      <option value="system">{t('frame.language.system')}</option>
+      <For each={LANGUAGES}>
+        {(one) => (
+          <option value={one} lang={one} selected={one === chosen()}>
+            {nameOf(one)}
+          </option>
+        )}
+      </For>
+    </select>
+  );
+}
+
 /** The bar with the areas, the pages of the area, search, theme and user. */
 export function Frame(props: { children?: JSX.Element }): JSX.Element {
   const place = useLocation();
+  const navigate = useNavigate();
   const [searching, setSearching] = createSignal(false);
   const [helping, setHelping] = createSignal(false);
   const area = () => AREAS.find(({ area }) => place.pathname.split('/')[1] === area);
   const isCurrent = (href: string) => {
     const path = href.split('?')[0]!;
-    if (path === '/tasklist') return /^\/tasklist(\/\d+)?$/.test(place.pathname);
+    if (path === '/tasklist') return /^\/tasklist(\/\d+.*)?$/.test(place.pathname);
     return path === place.pathname || (path.split('/').length > 2 && place.pathname.startsWith(`${path}/`));
   };
   onMount(() => onSessionEnd(askForLogin));
   createEffect(() => {
-    const name = area()?.pages.find(({ href }) => isCurrent(href))?.label ?? area()?.label;
+    const page = area()?.pages.find(({ href }) => isCurrent(href));
+    const name = page ? t(`page.${page.label}`) : area() ? t(`area.${area()!.area}`) : undefined;
     document.title = name ? `${name} – ${boot()?.title}` : (boot()?.title ?? '');
   });
   const onKeyDown = (event: KeyboardEvent) => {
@@ -40,6 +59,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
       event.preventDefault();
       setSearching(true);
     } else if (event.key === '?' && !isTyping(event)) setHelping(true);
+    else if (pressKey(event, navigate)) event.preventDefault();
   };
   document.addEventListener('keydown', onKeyDown);
   onCleanup(() => document.removeEventListener('keydown', onKeyDown));
@@ -47,38 +67,39 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
     <>
       <header class="bar">
         <span class="product">{boot()?.title}</span>
-        <nav aria-label="Areas">
+        <nav aria-label={t('frame.areas')}>
           <For each={AREAS.filter(({ area }) => mayUse(area))}>
             {(one) => (
               <a href={one.href} class={area() === one ? 'active' : ''} aria-current={area() === one ? 'true' : undefined}>
-                {one.label}
+                {t(`area.${one.area}`)}
               </a>
             )}
           </For>
         </nav>
         <span class="spacer" />
         <button onClick={() => setSearching(true)} aria-keyshortcuts="Control+K">
-          Search <kbd class="muted">Ctrl K</kbd>
+          {t('frame.search')} <kbd class="muted">Ctrl K</kbd>
         </button>
-        <select aria-label="Theme" value={theme()} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
-          <For each={THEMES}>{(one) => <option value={one}>{one}</option>}</For>
+        <select aria-label={t('frame.theme')} value={theme()} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
+          <For each={THEMES}>{(one) => <option value={one}>{t(`frame.theme.${one}`)}</option>}</For>
         </select>
+        <Language />
         <Show when={user()}>
           {(who) => (
             <>
               <span title={who().email ?? undefined}>{who().displayName || who().username}</span>
-              <Action do={signOut}>Sign out</Action>
+              <Action do={signOut}>{t('frame.signOut')}</Action>
             </>
           )}
         </Show>
       </header>
       <Show when={area()}>
         {(current) => (
-          <nav class="sub" aria-label={`Pages of ${current().label}`}>
+          <nav class="sub" aria-label={t('frame.pagesOf', { area: t(`area.${current().area}`) })}>
             <For each={current().pages}>
               {(page) => (
                 <a href={page.href} class={isCurrent(page.href) ? 'active' : ''} aria-current={isCurrent(page.href) ? 'page' : undefined}>
-                  {page.label}
+                  {t(`page.${page.label}`)}
                 </a>
               )}
             </For>
@@ -99,7 +120,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
         <Palette onClose={() => setSearching(false)} />
       </Show>
       <Show when={helping()}>
-        <Dialog title="Keys" onClose={() => setHelping(false)}>
+        <Dialog title={t('frame.keys')} onClose={() => setHelping(false)}>
           <table>
             <tbody>
               <For each={KEYS}>
@@ -108,7 +129,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
                     <td>
                       <kbd>{key}</kbd>
                     </td>
-                    <td>{meaning}</td>
+                    <td>{t(meaning)}</td>
                   </tr>
                 )}
               </For>

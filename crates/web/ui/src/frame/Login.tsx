@@ -1,21 +1,26 @@
 import { useNavigate, useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js';
-import { boot, isSignedIn, relogin, safeNext, setRelogin, setUp, signIn, signInPath, whoAmI } from '../session';
-import { Dialog, Failure, Field } from '../ui/parts';
+import { t } from '../language';
+import { boot, hasSessionAgain, isSignedIn, issuerPath, relogin, safeNext, setRelogin, setUp, signIn } from '../session';
+import { Action, Dialog, Failure, Field } from '../ui/parts';
+import { Language } from './Frame';
 
-/** Name and password, or a token where an issuer makes them. */
-function LoginForm(props: { done: () => void }): JSX.Element {
+const isAtIssuer = () => boot()?.signIn === 'REDIRECT';
+const takesTokens = () => boot()?.authentication === 'oidc';
+
+/** A form that begins a session by what is typed; what was typed stays if it is refused. */
+function SessionForm(props: { begin: (text: (name: string) => string) => Promise<void>; done: () => void; button: string; children: JSX.Element }): JSX.Element {
   const [failure, setFailure] = createSignal<unknown>();
   const [busy, setBusy] = createSignal(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
+    if (busy()) return;
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(form.get(name) ?? '');
     setBusy(true);
     setFailure(undefined);
     try {
-      await signIn({ username: text('username'), password: text('password'), token: text('token').trim() });
-      if (!isSignedIn()) throw new Error('The browser keeps no cookies of this site.');
+      await props.begin((name) => String(form.get(name) ?? ''));
+      if (!isSignedIn()) throw new Error(t('login.noCookies'));
       props.done();
     } catch (error) {
       setFailure(error);
@@ -25,113 +30,92 @@ function LoginForm(props: { done: () => void }): JSX.Element {
   };
   return (
     <form class="stack" method="post" action="/login" onSubmit={submit}>
-      <Show
-        when={boot()?.signIn === 'TOKEN'}
-        fallback={
-          <>
-            <Field label="User name">
-              <input name="username" autocomplete="username" required autofocus maxLength={256} />
-            </Field>
-            <Field label="Password">
-              <input name="password" type="password" autocomplete="current-password" required />
-            </Field>
-          </>
-        }
-      >
-        <Field label="Access token" hint="This server takes tokens of an issuer (OpenID Connect).">
-          <textarea name="token" rows={4} required autofocus spellcheck={false} />
-        </Field>
-      </Show>
+      {props.children}
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
-      <button class="primary" type="submit" disabled={busy()}>
-        Sign in
+      <button class="primary" type="submit" disabled={busy()} aria-busy={busy()}>
+        {props.button}
       </button>
     </form>
   );
 }
 
-/** The first administrator, while there is none. */
-function SetUpForm(props: { done: () => void }): JSX.Element {
-  const [failure, setFailure] = createSignal<unknown>();
-  const [busy, setBusy] = createSignal(false);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(form.get(name) ?? '');
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      if (text('password') !== text('again')) throw new Error('The passwords differ.');
-      await setUp(text('name'), text('username'), text('password'));
-      props.done();
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+function Passwords(): JSX.Element {
   return (
-    <form class="stack" onSubmit={submit}>
-      <p>Nobody administers this server yet. Whoever is created here may do everything.</p>
-      <Field label="User name">
+    <>
+      <Field label={t('login.userName')}>
         <input name="username" autocomplete="username" required autofocus maxLength={256} />
       </Field>
-      <Field label="Name">
-        <input name="name" autocomplete="name" required maxLength={256} />
+      <Field label={t('login.password')}>
+        <input name="password" type="password" autocomplete="current-password" required />
       </Field>
-      <Field label="Password">
-        <input name="password" type="password" autocomplete="new-password" required />
-      </Field>
-      <Field label="Password again">
-        <input name="again" type="password" autocomplete="new-password" required />
-      </Field>
-      <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
-      <button class="primary" type="submit" disabled={busy()}>
-        Create the first administrator
-      </button>
-    </form>
+    </>
   );
 }
 
-/** Why nobody was signed in at the issuer, by the names that the server gives. */
-const REASONS: Record<string, string> = {
-  denied: 'The issuer did not sign you in.',
-  expired: 'The login took too long, or began in another window. Try again.',
-  refused: 'The issuer’s answer is not accepted here. An operator finds the reason in the log of the server.',
-  unavailable: 'The issuer cannot be reached at the moment. Try again later.',
-};
+/** Name and password, or a token where an issuer makes them. */
+function LoginForm(props: { done: () => void }): JSX.Element {
+  return (
+    <SessionForm
+      begin={(text) => signIn({ username: text('username'), password: text('password'), token: text('token').trim() })}
+      done={props.done}
+      button={t('login.signIn')}
+    >
+      <Show when={takesTokens()} fallback={<Passwords />}>
+        <Field label={t('login.token')} hint={t('login.tokenHint')}>
+          <textarea name="token" rows={4} required autofocus={!isAtIssuer()} spellcheck={false} />
+        </Field>
+      </Show>
+    </SessionForm>
+  );
+}
+
+/** The first administrator of a server that has none yet. */
+function SetUpForm(props: { done: () => void }): JSX.Element {
+  return (
+    <>
+      <h2>{t('login.first')}</h2>
+      <SessionForm
+        begin={(text) => setUp({ username: text('username').trim(), password: text('password'), name: text('username').trim(), email: '' })}
+        done={props.done}
+        button={t('login.first.button')}
+      >
+        <Passwords />
+      </SessionForm>
+    </>
+  );
+}
+
+const REASONS = ['denied', 'expired', 'refused', 'unavailable'] as const;
 
 export function LoginPage(): JSX.Element {
   const [query] = useSearchParams<{ next?: string; error?: string }>();
   const navigate = useNavigate();
-  const leave = () => navigate(safeNext(query.next), { replace: true });
+  const next = () => safeNext(query.next);
+  const leave = () => navigate(next(), { replace: true });
+  const reason = () => (query.error ? (REASONS.find((one) => one === query.error) ?? 'refused') : undefined);
   return (
     <main class="login stack">
-      <h1>{boot()?.title}</h1>
+      <div class="row">
+        <h1>{boot()?.title}</h1>
+        <span class="spacer" />
+        <Language />
+      </div>
+      <Show when={reason()}>{(why) => <Failure of={new Error(t(`login.error.${why()}`))} />}</Show>
       <Switch fallback={<LoginForm done={leave} />}>
-        <Match when={boot()?.signIn === 'NONE'}>
-          <p>This server asks nobody for a login.</p>
+        <Match when={boot()?.authentication === 'none'}>
+          <p>{t('login.nobody')}</p>
           <button class="primary" onClick={leave}>
-            Continue
+            {t('login.continue')}
           </button>
         </Match>
-        <Match when={boot()?.signIn === 'REDIRECT' && isSignedIn()}>
-          <p>You are signed in. If you came from another window, close this one.</p>
-          <button class="primary" onClick={leave}>
-            Continue
-          </button>
-        </Match>
-        <Match when={boot()?.signIn === 'REDIRECT'}>
-          <Show when={query.error && (REASONS[query.error] ?? REASONS.refused)}>
-            {(reason) => (
-              <p role="alert" class="failure">
-                {reason()}
-              </p>
-            )}
-          </Show>
-          <button class="primary" onClick={() => location.assign(signInPath(safeNext(query.next)))}>
-            Sign in
-          </button>
+        <Match when={isAtIssuer()}>
+          <a class="button primary" href={issuerPath(next())} rel="external">
+            {t('login.atIssuer')}
+          </a>
+          <details>
+            <summary>{t('login.orToken')}</summary>
+            <LoginForm done={leave} />
+          </details>
         </Match>
         <Match when={boot()?.setUp}>
           <SetUpForm done={leave} />
@@ -141,19 +125,27 @@ export function LoginPage(): JSX.Element {
   );
 }
 
-/** The login at the issuer in a window of its own; back here, it is looked whether it went well. */
-function LoginElsewhere(props: { done: () => void }): JSX.Element {
-  const look = async () => {
-    await whoAmI();
-    if (isSignedIn()) props.done();
+/** The issuer asks in a tab of its own, so that this page stays as it is. */
+function IssuerInTab(props: { done: () => void }): JSX.Element {
+  const goOn = async () => {
+    if (!(await hasSessionAgain())) throw new Error(t('login.notYet'));
+    props.done();
   };
-  const onFocus = () => void look();
-  window.addEventListener('focus', onFocus);
-  onCleanup(() => window.removeEventListener('focus', onFocus));
+  const onFocus = () => void goOn().catch(() => undefined);
+  addEventListener('focus', onFocus);
+  onCleanup(() => removeEventListener('focus', onFocus));
   return (
-    <button class="primary" onClick={() => window.open(signInPath('/login'), '_blank')}>
-      Sign in in another window
-    </button>
+    <>
+      <p>{t('login.otherTab')}</p>
+      <div class="actions">
+        <a class="button" href={issuerPath('/')} target="_blank" rel="external noopener">
+          {t('login.atIssuer')}
+        </a>
+        <Action class="primary" do={goOn}>
+          {t('login.goOnHere')}
+        </Action>
+      </div>
+    </>
   );
 }
 
@@ -168,10 +160,17 @@ export function LoginOverPage(): JSX.Element {
           done();
         };
         return (
-          <Dialog title="Your session has ended" onClose={() => location.assign('/login')}>
-            <p>Sign in again to go on where you were.</p>
-            <Show when={boot()?.signIn === 'REDIRECT'} fallback={<LoginForm done={goOn} />}>
-              <LoginElsewhere done={goOn} />
+          <Dialog title={t('login.ended')} onClose={() => location.assign('/login')}>
+            <Show
+              when={isAtIssuer()}
+              fallback={
+                <>
+                  <p>{t('login.goOn')}</p>
+                  <LoginForm done={goOn} />
+                </>
+              }
+            >
+              <IssuerInTab done={goOn} />
             </Show>
           </Dialog>
         );

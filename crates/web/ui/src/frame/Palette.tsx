@@ -1,5 +1,6 @@
 import { useNavigate } from '@solidjs/router';
 import { createEffect, createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
+import { t } from '../language';
 import { mayUse } from '../session';
 import { Dialog } from '../ui/parts';
 import { AREAS } from './areas';
@@ -15,7 +16,7 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
   const [at, setAt] = createSignal(0);
   const pages = (): Hit[] =>
     AREAS.filter(({ area }) => mayUse(area))
-      .flatMap(({ label, pages }) => pages.map((page) => ({ label: page.label, detail: label, href: page.href })))
+      .flatMap(({ area, pages }) => pages.map((page) => ({ label: t(`page.${page.label}`), detail: t(`area.${area}`), href: page.href })))
       .filter(({ label }) => label.toLowerCase().includes(text().trim().toLowerCase()));
   const hits = () => (found().of === text().trim() ? [...found().hits, ...pages()] : pages());
   /** Enter was pressed before anything was found. */
@@ -59,7 +60,7 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
     }
   };
   return (
-    <Dialog title="Search" onClose={props.onClose}>
+    <Dialog title={t('frame.search')} onClose={props.onClose}>
       <div class="palette" style={{ 'margin-top': '0' }}>
         <input
           autofocus
@@ -67,14 +68,14 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
           aria-expanded="true"
           aria-controls="palette-hits"
           aria-activedescendant={hits().length > 0 ? `palette-${at()}` : undefined}
-          aria-label="Key, business ID, process or page"
-          placeholder="Key, business ID, process or page"
+          aria-label={t('frame.searchFor')}
+          placeholder={t('frame.searchFor')}
           value={text()}
           ref={(input) => Object.defineProperty(input, 'defaultValue', { get: () => input.value })}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
-        <ul id="palette-hits" role="listbox" aria-label="Found">
+        <ul id="palette-hits" role="listbox" aria-label={t('frame.found')}>
           <For each={hits()}>
             {(hit, index) => (
               <li id={`palette-${index()}`} role="option" aria-selected={index() === at()} onClick={() => go(hit)}>
@@ -84,8 +85,8 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
           </For>
         </ul>
         <p class="muted" role="status">
-          <Show when={isLooking()} fallback={hits().length === 0 ? 'Nothing has this key, ID or name.' : ''}>
-            Looking …
+          <Show when={isLooking()} fallback={hits().length === 0 ? t('frame.foundNothing') : ''}>
+            {t('frame.looking')}
           </Show>
         </p>
       </div>

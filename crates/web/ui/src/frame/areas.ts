@@ -1,10 +1,14 @@
+import type { Key } from '../language';
+
 export type Area = 'operate' | 'tasklist' | 'admin';
 
+/** Names of pages, each with a message `page.NAME`. */
+type PageName = Key extends infer One ? (One extends `page.${infer Name}` ? Name : never) : never;
+
 /** The areas and their pages, as the frame and the search show them. */
-export const AREAS: readonly { area: Area; label: string; href: string; pages: readonly { label: string; href: string }[] }[] = [
+export const AREAS: readonly { area: Area; href: string; pages: readonly { label: PageName; href: string }[] }[] = [
   {
     area: 'operate',
-    label: 'Operate',
     href: '/operate',
     pages: [
       { label: 'Overview', href: '/operate' },
@@ -16,7 +20,6 @@ export const AREAS: readonly { area: Area; label: string; href: string; pages: r
   },
   {
     area: 'tasklist',
-    label: 'Tasklist',
     href: '/tasklist',
     pages: [
       { label: 'Tasks', href: '/tasklist' },
@@ -25,13 +28,21 @@ export const AREAS: readonly { area: Area; label: string; href: string; pages: r
   },
   {
     area: 'admin',
-    label: 'Admin',
     href: '/admin/users',
     pages: [
       { label: 'Users', href: '/admin/users' },
       { label: 'Groups', href: '/admin/groups' },
       { label: 'Roles', href: '/admin/roles' },
+      { label: 'Tenants', href: '/admin/tenants' },
+      { label: 'Mapping rules', href: '/admin/mapping-rules' },
       { label: 'Authorizations', href: '/admin/authorizations' },
+      { label: 'Access', href: '/admin/access' },
+      { label: 'Cluster variables', href: '/admin/cluster-variables' },
+      { label: 'Task listeners', href: '/admin/global-task-listeners' },
+      { label: 'Operations log', href: '/admin/operations-log' },
+      { label: 'Usage', href: '/admin/usage' },
+      { label: 'Cluster', href: '/admin/cluster' },
+      { label: 'About', href: '/admin/about' },
     ],
   },
 ];

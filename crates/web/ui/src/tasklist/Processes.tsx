@@ -1,6 +1,7 @@
 import { A, useSearchParams } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { searchProcessDefinitions } from '../api/generated/operations';
+import { count, t } from '../language';
 import { useRead } from '../query';
 import { total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
@@ -22,30 +23,30 @@ export default function Processes(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Start a process</h1>
-        <input type="search" aria-label="Find a process by name" placeholder="Name" value={query.search ?? ''} onChange={(event) => setQuery({ search: event.currentTarget.value || null })} />
+        <h1>{t('start.title')}</h1>
+        <input type="search" aria-label={t('start.find')} placeholder={t('start.name')} value={query.search ?? ''} onChange={(event) => setQuery({ search: event.currentTarget.value || null })} />
         <span class="muted" role="status">
-          {total(found.data?.page)} processes
+          {found.data?.page.hasMoreTotalItems ? total(found.data.page) : count(found.data?.page.totalItems ?? 0, 'start.count.one', 'start.count.other')}
         </span>
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <div class="tiles">
-        <For each={found.data?.items} fallback={<Show when={found.data}><p class="empty">There is no such process.</p></Show>}>
+        <For each={found.data?.items} fallback={<Show when={found.data}><p class="empty">{t('start.none')}</p></Show>}>
           {(one) => (
             <section class="panel" aria-label={one.name || one.processDefinitionId}>
               <h2>{one.name || one.processDefinitionId}</h2>
               <p class="muted">
-                version {one.version}
-                {one.hasStartForm ? ', with a form' : ''}
-                {one.tenantId === '<default>' ? '' : `, tenant ${one.tenantId}`}
+                {[t('start.version', { version: one.version }), one.hasStartForm ? t('start.withForm') : '', one.tenantId === '<default>' ? '' : t('start.tenant', { tenant: one.tenantId })]
+                  .filter((part) => part !== '')
+                  .join(', ')}
               </p>
-              <A href={`/tasklist/processes/${encodeURIComponent(one.processDefinitionId)}/start`}>Start …</A>
+              <A href={`/tasklist/processes/${encodeURIComponent(one.processDefinitionId)}/start`}>{t('start.start')}</A>
             </section>
           )}
         </For>
       </div>
       <Show when={(found.data?.items.length ?? 0) === limit()}>
-        <button onClick={() => setLimit(limit() + PAGE)}>Show more</button>
+        <button onClick={() => setLimit(limit() + PAGE)}>{t('part.more')}</button>
       </Show>
     </main>
   );

@@ -4,7 +4,9 @@ import { createProcessInstance, getStartProcessForm, searchProcessDefinitions, s
 import type { ProcessDefinitionResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { FormView, type Submit } from '../diagram/FormView';
+import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { mayUse } from '../session';
 import { Action, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
 import { VariablesForm } from '../ui/VariablesForm';
@@ -22,9 +24,9 @@ export default function StartProcess(): JSX.Element {
     <main class="page">
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data?.items.length === 0}>
-        <h1>There is no such process</h1>
+        <h1>{t('start.missing')}</h1>
         <p>
-          No process that you may see has the ID {id().slice(0, 200)}. <A href="/tasklist/processes">Look for another</A>
+          {t('start.missing.text', { id: id().slice(0, 200) })} <A href="/tasklist/processes">{t('start.other')}</A>
         </p>
       </Show>
       <Show when={found.data?.items[0]} keyed>
@@ -50,9 +52,9 @@ function Start(props: { definition: ProcessDefinitionResult }): JSX.Element {
     return undefined;
   };
   const start = async () => {
-    const variables = submit()?.();
+    const variables = await submit()?.();
     if (variables === undefined) {
-      say('Some fields are wrong.', true);
+      say(t('task.wrong'), true);
       return;
     }
     const more = businessId().trim() ? `,"businessId":${JSON.stringify(businessId().trim())}` : '';
@@ -60,27 +62,29 @@ function Start(props: { definition: ProcessDefinitionResult }): JSX.Element {
     const { processInstanceKey } = await call(createProcessInstance, { text: `{"processDefinitionKey":${JSON.stringify(key())},"variables":${variables}${more}${tenant}}` });
     const task = await firstTask(processInstanceKey).catch(() => undefined);
     await refresh();
-    say(`Started: instance ${processInstanceKey}`);
-    navigate(task ? `/tasklist/${task}` : `/operate/processes/${processInstanceKey}`);
+    say(t('start.started', { key: processInstanceKey }));
+    navigate(task ? `/tasklist/${task}` : mayUse('operate') ? `/operate/processes/${processInstanceKey}` : '/tasklist/processes');
   };
   return (
     <>
       <div class="row">
-        <h1>Start {props.definition.name || props.definition.processDefinitionId}</h1>
-        <span class="muted">version {props.definition.version}</span>
+        <h1>{t('start.one', { name: props.definition.name || props.definition.processDefinitionId })}</h1>
+        <span class="muted">{t('start.version', { version: props.definition.version })}</span>
+        <span class="spacer" />
+        <Action do={() => navigator.clipboard.writeText(location.origin + location.pathname).then(() => say(t('part.copied')))}>{t('start.share')}</Action>
       </div>
       <Show when={form.error}>{(error) => <Failure of={error()} again={() => void form.refetch()} />}</Show>
-      <Show when={props.definition.hasStartForm} fallback={<VariablesForm values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} />}>
+      <Show when={props.definition.hasStartForm} fallback={<VariablesForm values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} takesFiles />}>
         <Show when={form.data?.schema} keyed>
           {(schema) => <FormView schema={schema} values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} />}
         </Show>
       </Show>
-      <Field label="Business ID" hint="May be left out.">
+      <Field label={t('start.businessId')} hint={t('start.mayBeEmpty')}>
         <input style={{ 'max-width': '360px' }} value="" onInput={(event) => setBusinessId(event.currentTarget.value)} />
       </Field>
       <div class="actions">
         <Action class="primary" do={start} disabled={!submit()}>
-          Start
+          {t('start.button')}
         </Action>
       </div>
     </>

@@ -1,168 +1,112 @@
 import { A, useNavigate } from '@solidjs/router';
-import { createMemo, createSignal, type JSX, Show } from 'solid-js';
-import { assignUserTask, completeUserTask, getUserTask, getUserTaskForm, searchUserTaskEffectiveVariables, unassignUserTask } from '../api/generated/operations';
+import { For, type JSX, Match, Show, Switch } from 'solid-js';
+import { getUserTask, searchUserTaskAuditLogs } from '../api/generated/operations';
 import type { UserTaskResult } from '../api/generated/types';
-import { call, Problem } from '../api/http';
-import { FormView, type Submit } from '../diagram/FormView';
-import { refresh, useRead } from '../query';
-import { user } from '../session';
-import { Action, Dialog, Failure, Field, State } from '../ui/parts';
+import { Problem } from '../api/http';
+import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { t } from '../language';
+import { useRead } from '../query';
+import { mayUse } from '../session';
+import { AuditLog } from '../ui/AuditLog';
+import { Failure, State } from '../ui/parts';
+import { usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
-import { say } from '../ui/toast';
-import { VariablesForm } from '../ui/VariablesForm';
+import { Owner } from './Owner';
+import { Work } from './Work';
 
-const VARIABLES_MAX = 1000;
-const OPEN = new Set(['CREATED', 'ASSIGNING', 'UPDATING', 'COMPLETING', 'CREATING']);
+const TABS = ['form', 'process', 'history'] as const;
+type Tab = (typeof TABS)[number];
 
-/** A task: whose it is, its form or variables, and the way to complete it. */
-export function Task(props: { taskKey: string; search: string; next: () => string | undefined }): JSX.Element {
+/** A task: whose it is, its form or variables, its process, and what was done with it. */
+export function Task(props: { taskKey: string; tab: string | undefined; search: string; next: () => string | undefined }): JSX.Element {
   const isKey = () => /^\d{1,19}$/.test(props.taskKey);
   const task = useRead(getUserTask, () => ({ path: { userTaskKey: props.taskKey }, enabled: isKey(), live: true, keep: false }));
   const isMissing = () => !isKey() || (task.error instanceof Problem && task.error.status === 404);
   return (
     <div class="page">
       <A href={`/tasklist${props.search}`} class="muted">
-        ‹ all tasks
+        ‹ {t('task.all')}
       </A>
       <Show when={isMissing()}>
-        <h2>There is no such task</h2>
-        <p>
-          No task that you may see has the key <code>{props.taskKey.slice(0, 100)}</code>. It may have ended meanwhile.
-        </p>
+        <h2>{t('task.missing')}</h2>
+        <p>{t('task.missing.text', { key: props.taskKey.slice(0, 100) })}</p>
       </Show>
       <Show when={!isMissing() && !task.data && task.error}>{(error) => <Failure of={error()} again={() => void task.refetch()} />}</Show>
-      <Show when={task.data}>{(one) => <Loaded task={one()} search={props.search} next={props.next} />}</Show>
+      <Show when={task.data}>{(one) => <Loaded task={one()} tab={TABS.find((tab) => tab === props.tab) ?? 'form'} search={props.search} next={props.next} />}</Show>
     </div>
   );
 }
 
-function Loaded(props: { task: UserTaskResult; search: string; next: () => string | undefined }): JSX.Element {
+function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: () => string | undefined }): JSX.Element {
   const navigate = useNavigate();
-  const key = () => props.task.userTaskKey;
-  const isOpen = () => OPEN.has(props.task.state);
-  const me = () => user()?.username;
-  // Without authentication everybody works as nobody in particular, and claims by a name of theirs.
-  const isMine = () => (me() ? props.task.assignee === me() : props.task.assignee !== null);
-  const [submit, setSubmit] = createSignal<Submit>();
-  const [assigning, setAssigning] = createSignal(false);
-  const form = useRead(getUserTaskForm, () => ({ path: { userTaskKey: key() }, enabled: props.task.formKey !== null, keep: false }));
-  const variables = useRead(searchUserTaskEffectiveVariables, () => ({
-    path: { userTaskKey: key() },
-    query: { truncateValues: false } as never,
-    body: { sort: [{ field: 'name' as const, order: 'ASC' as const }], page: { limit: VARIABLES_MAX } },
-    keep: false,
-  }));
-  const values = createMemo(() => variables.data && new Map(variables.data.items.map((one) => [one.name, one.value])));
-  const isCut = () => variables.data?.items.some((one) => one.isTruncated);
-  const hasForm = () => props.task.formKey !== null;
-  const assign = async (assignee: string) => {
-    await call(assignUserTask, { path: { userTaskKey: key() }, body: { assignee, allowOverride: true } });
-    setAssigning(false);
-    await refresh();
-  };
-  const unassign = async () => {
-    await call(unassignUserTask, { path: { userTaskKey: key() } });
-    await refresh();
-  };
-  const complete = async () => {
-    const text = submit()?.();
-    if (text === undefined) {
-      say('Some fields are wrong.', true);
-      return;
-    }
-    await call(completeUserTask, { path: { userTaskKey: key() }, text: `{"variables":${text}}` });
+  const path = (tab: Tab) => `/tasklist/${props.task.userTaskKey}${tab === 'form' ? '' : `/${tab}`}${props.search}`;
+  const onDone = () => {
     const next = props.next();
-    await refresh();
-    say('Completed');
     navigate(next ? `/tasklist/${next}${props.search}` : `/tasklist${props.search}`);
   };
   return (
     <>
       <div class="row">
         <h2 style={{ margin: '0' }}>{props.task.name || props.task.elementId}</h2>
-        <State of={props.task.state} />
+        <State of={props.task.state} word={t(`task.state.${props.task.state}`)} />
         <span class="spacer" />
-        <span>{props.task.assignee ? `Assigned to ${props.task.assignee}` : 'Unassigned'}</span>
-        <Show when={isOpen()}>
-          <Show when={me() && props.task.assignee !== me()}>
-            <Action do={() => assign(me()!)}>Assign to me</Action>
-          </Show>
-          <button onClick={() => setAssigning(true)}>Assign …</button>
-          <Show when={props.task.assignee}>
-            <Action do={unassign}>Unassign</Action>
-          </Show>
-        </Show>
+        <Owner task={props.task} />
       </div>
-      <div class="row muted">
-        <span>{props.task.processName || props.task.processDefinitionId}</span>
-        <A href={`/operate/processes/${props.task.processInstanceKey}`}>instance {props.task.processInstanceKey}</A>
-        <span>
-          created <Time of={props.task.creationDate} />
-        </span>
-        <Show when={props.task.dueDate}>
-          {(due) => (
-            <span>
-              due <Time of={due()} />
-            </span>
+      <Facts task={props.task} />
+      <div class="tabs" role="tablist" aria-label={t('task.tabs')}>
+        <For each={TABS}>
+          {(tab) => (
+            <A href={path(tab)} role="tab" aria-selected={tab === props.tab} noScroll>
+              {t(`task.tab.${tab}`)}
+            </A>
           )}
-        </Show>
-        <Show when={props.task.followUpDate}>
-          {(date) => (
-            <span>
-              follow up <Time of={date()} />
-            </span>
-          )}
-        </Show>
-        <span>priority {props.task.priority}</span>
-        <Show when={props.task.candidateGroups.length > 0}>
-          <span>groups {props.task.candidateGroups.join(', ')}</span>
-        </Show>
+        </For>
       </div>
-      <Show when={props.task.externalFormReference}>{(reference) => <p>The form of this task is elsewhere: {reference()}</p>}</Show>
-      <Show when={form.error ?? variables.error}>{(error) => <Failure of={error()} again={() => void refresh()} />}</Show>
-      <Show when={values()} keyed>
-        {(known) => (
-          <Show when={hasForm()} fallback={<VariablesForm values={known} readOnly={!isOpen() || !isMine()} onReady={(ready) => setSubmit(() => ready)} />}>
-            <Show when={form.data?.schema} keyed>
-              {(schema) => <FormView schema={schema} values={known} readOnly={!isOpen() || !isMine()} onReady={(ready) => setSubmit(() => ready)} />}
-            </Show>
-          </Show>
-        )}
-      </Show>
-      <Show when={isCut()}>
-        <p class="muted">Long values are cut here.</p>
-      </Show>
-      <Show when={isOpen()}>
-        <div class="actions">
-          <Show when={!isMine()}>
-            <span class="muted">Assign the task first to work on it.</span>
-          </Show>
-          <Action class="primary" do={complete} disabled={!isMine() || !submit()}>
-            Complete
-          </Action>
-        </div>
-      </Show>
-      <Show when={assigning()}>
-        <Dialog title="Assign the task" onClose={() => setAssigning(false)}>
-          <AssignForm assign={assign} />
-        </Dialog>
-      </Show>
+      <Switch>
+        <Match when={props.tab === 'form'}>
+          <Work task={props.task} onDone={onDone} />
+        </Match>
+        <Match when={props.tab === 'process'}>
+          <BpmnDiagram definitionKey={props.task.processDefinitionKey} selected={props.task.elementId} />
+        </Match>
+        <Match when={props.tab === 'history'}>
+          <History taskKey={props.task.userTaskKey} />
+        </Match>
+      </Switch>
     </>
   );
 }
 
-function AssignForm(props: { assign: (assignee: string) => Promise<void> }): JSX.Element {
-  const [name, setName] = createSignal('');
+function Facts(props: { task: UserTaskResult }): JSX.Element {
+  const moment = (label: () => string, of: string | null) => (
+    <Show when={of}>
+      {(date) => (
+        <span>
+          {label()} <Time of={date()} />
+        </span>
+      )}
+    </Show>
+  );
   return (
-    <div class="stack">
-      <Field label="User name">
-        <input value="" autofocus onInput={(event) => setName(event.currentTarget.value)} />
-      </Field>
-      <div class="actions">
-        <Action class="primary" disabled={name().trim() === ''} do={() => props.assign(name().trim())}>
-          Assign
-        </Action>
-      </div>
+    <div class="row muted">
+      <span>{props.task.processName || props.task.processDefinitionId}</span>
+      <Show when={mayUse('operate')} fallback={<span>{t('task.instance', { key: props.task.processInstanceKey })}</span>}>
+        <A href={`/operate/processes/${props.task.processInstanceKey}`}>{t('task.instance', { key: props.task.processInstanceKey })}</A>
+      </Show>
+      {moment(() => t('tasks.created'), props.task.creationDate)}
+      {moment(() => t('tasks.due'), props.task.dueDate)}
+      {moment(() => t('tasks.followUp'), props.task.followUpDate)}
+      {moment(() => t('tasks.completed'), props.task.completionDate)}
+      <span>{t('task.priority', { priority: props.task.priority })}</span>
+      <Show when={props.task.candidateGroups.length > 0}>
+        <span>{t('task.groups', { groups: props.task.candidateGroups.join(', ') })}</span>
+      </Show>
     </div>
   );
+}
+
+function History(props: { taskKey: string }): JSX.Element {
+  const { sort, page } = usePlace(['timestamp', 'operationType', 'actorId', 'result'] as const, { field: 'timestamp', order: 'DESC' });
+  const found = useRead(searchUserTaskAuditLogs, () => ({ path: { userTaskKey: props.taskKey }, body: { sort: sort(), page: page() }, live: true, keep: false }));
+  return <AuditLog query={found} usual="timestamp:desc" />;
 }

@@ -1,138 +1,236 @@
-import { A, useLocation, useParams, useSearchParams } from '@solidjs/router';
-import { createSignal, For, type JSX, Show } from 'solid-js';
-import { searchUserTasks } from '../api/generated/operations';
-import { useRead } from '../query';
+import { A, useLocation, useNavigate, useParams, useSearchParams } from '@solidjs/router';
+import { createEffect, createMemo, createSignal, For, type JSX, on, Show } from 'solid-js';
+import { createStore, reconcile } from 'solid-js/store';
+import { assignUserTask, searchUserTasks } from '../api/generated/operations';
+import type { UserTaskResult } from '../api/generated/types';
+import { call } from '../api/http';
+import { count, t } from '../language';
+import { refresh, useRead } from '../query';
 import { user } from '../session';
 import { total } from '../ui/numbers';
-import { Dialog, Failure, Field } from '../ui/parts';
+import { Failure } from '../ui/parts';
 import { Time } from '../ui/time';
-import { type Criteria, FILTERS, filterName, ORDERS, orderName, order, toApi, WORDS } from './filters';
+import { say, textOf } from '../ui/toast';
+import { Assign } from './Assign';
+import { CustomFilter } from './CustomFilter';
+import { type Criteria, type Criterion, CRITERIA, dropFilter, FILTERS, filterName, keepFilter, ORDERS, order, orderName, ownFilters, ownOf, toApi } from './filters';
+import { hold } from './held';
+import { canNotify, tell, want, wants } from './notify';
 import { Task } from './Task';
 
 const PAGE = 50;
+const OPEN_NEXT = 'baton.open-next';
+/** Begins the value of an own filter in the choice of filters. */
+const OWN = 'own:';
+const keyOf = (task: UserTaskResult): string => task.userTaskKey;
 
 /** Tasks left, the chosen one right. */
 export default function Tasks(): JSX.Element {
-  const params = useParams<{ key?: string }>();
+  const params = useParams<{ key?: string; tab?: string }>();
   const place = useLocation();
+  const navigate = useNavigate();
   const [criteria, setCriteria] = useSearchParams<Criteria & Record<string, string>>();
   const [limit, setLimit] = createSignal(PAGE);
   const [choosing, setChoosing] = createSignal(false);
+  const [assigning, setAssigning] = createSignal(false);
+  const [own, setOwn] = createSignal(ownFilters());
+  const [chosen, setChosen] = createSignal<ReadonlySet<string>>(new Set());
+  const [opensNext, setOpensNext] = createSignal(localStorage.getItem(OPEN_NEXT) !== 'false');
+  const filter = createMemo(() => toApi(criteria, user()?.username));
+  const asked = () => JSON.stringify([filter(), order(criteria), limit()]);
   const found = useRead(searchUserTasks, () => ({
-    body: { filter: toApi(criteria, user()?.username), sort: order(criteria), page: { limit: limit() } },
+    body: { filter: filter(), sort: order(criteria), page: { limit: limit() } },
     live: true,
+    // A user who wants notifications is told while looking elsewhere.
+    background: wants(),
   }));
+  // The order that the rows keep, and for which question.
+  const [held, setHeld] = createSignal<{ asked: string; keys: string[] }>({ asked: '', keys: [] });
+  const [rows, setRows] = createStore<{ shown: UserTaskResult[] }>({ shown: [] });
+  const [waiting, setWaiting] = createSignal<UserTaskResult[]>([]);
+  const take = () => setHeld({ asked: asked(), keys: (found.data?.items ?? []).map(keyOf) });
+  createEffect(
+    on([() => found.data, () => found.isPlaceholderData, held], ([data, isOld]) => {
+      if (!data || isOld) return;
+      if (held().asked !== asked()) {
+        take();
+        return;
+      }
+      const now = hold(held().keys, data.items, keyOf);
+      const before = new Set(waiting().map(keyOf));
+      setRows('shown', reconcile(now.shown, { key: 'userTaskKey' }));
+      setWaiting(now.waiting);
+      tell(now.waiting.filter((one) => !before.has(one.userTaskKey)), (key) => navigate(`/tasklist/${key}${place.search}`));
+      const there = new Set(data.items.map(keyOf));
+      if ([...chosen()].some((key) => !there.has(key))) setChosen(new Set([...chosen()].filter((key) => there.has(key))));
+    }),
+  );
   const names = () => FILTERS.filter((one) => one !== 'assigned-to-me' || user() !== undefined);
-  const custom = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(form.get(name) ?? '').trim() || null;
-    setCriteria({ filter: 'custom', assignee: text('assignee'), candidateGroup: text('candidateGroup'), state: text('state'), process: text('process'), dueBefore: text('dueBefore'), businessId: text('businessId') } as never);
+  const setFilter = (value: string) => {
+    if (value === 'custom') setChoosing(true);
+    const one = own().find(({ name }) => `${OWN}${name}` === value);
+    const none = Object.fromEntries(CRITERIA.map((name) => [name, null]));
+    if (one) setCriteria({ ...none, ...one.criteria, filter: 'custom' } as never);
+    else if (value !== 'custom') setCriteria({ ...none, filter: value } as never);
+  };
+  const apply = (wanted: Record<Criterion, string | null>, name: string) => {
+    const told = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null)) as Record<string, string>;
+    if (name) setOwn(keepFilter({ name, criteria: told }));
+    setCriteria({ ...wanted, filter: 'custom' } as never);
     setChoosing(false);
   };
-  const next = () => found.data?.items.find((one) => one.userTaskKey !== params.key)?.userTaskKey;
+  const next = () => (opensNext() ? [...rows.shown, ...waiting()].find((one) => one.userTaskKey !== params.key)?.userTaskKey : undefined);
+  const toggle = (key: string) => {
+    const now = new Set(chosen());
+    if (!now.delete(key)) now.add(key);
+    setChosen(now);
+  };
+  const assignChosen = async (assignee: string) => {
+    const all = [...chosen()];
+    const refused: unknown[] = [];
+    for (const userTaskKey of all) {
+      try {
+        await call(assignUserTask, { path: { userTaskKey }, body: { assignee, allowOverride: true } });
+        setChosen(new Set([...chosen()].filter((key) => key !== userTaskKey)));
+      } catch (error) {
+        refused.push(error);
+      }
+    }
+    await refresh();
+    setAssigning(false);
+    if (refused.length === 0) say(t('tasks.assignedAll'));
+    else say(t('tasks.assignedSome', { done: all.length - refused.length, all: all.length, reason: textOf(refused[0]) }), true);
+  };
   return (
     <main class="tasks" classList={{ chosen: params.key !== undefined }}>
-      <aside aria-label="Tasks">
-        <h1 class="hidden-label">Tasks</h1>
+      <aside aria-label={t('page.Tasks')}>
+        <h1 class="hidden-label">{t('page.Tasks')}</h1>
         <div class="filters row">
-          <select
-            aria-label="Filter"
-            onChange={(event) => (event.currentTarget.value === 'custom' ? setChoosing(true) : setCriteria({ filter: event.currentTarget.value } as never))}
-          >
+          <select aria-label={t('tasks.filter')} onChange={(event) => setFilter(event.currentTarget.value)}>
             <For each={names()}>
               {(one) => (
-                <option value={one} selected={one === filterName(criteria)}>
-                  {WORDS[one]}
+                <option value={one} selected={one === filterName(criteria) && !ownOf(criteria, own())}>
+                  {t(`tasks.filter.${one}`)}
+                </option>
+              )}
+            </For>
+            <For each={own()}>
+              {(one) => (
+                <option value={`${OWN}${one.name}`} selected={one === ownOf(criteria, own())}>
+                  {one.name}
                 </option>
               )}
             </For>
           </select>
-          <select aria-label="Order" onChange={(event) => setCriteria({ sortBy: event.currentTarget.value } as never)}>
+          <select aria-label={t('tasks.order')} onChange={(event) => setCriteria({ sortBy: event.currentTarget.value } as never)}>
             <For each={ORDERS}>
               {(one) => (
                 <option value={one} selected={one === orderName(criteria)}>
-                  by {one}
+                  {t(`tasks.order.${one}`)}
                 </option>
               )}
             </For>
           </select>
           <Show when={filterName(criteria) === 'custom'}>
-            <button onClick={() => setChoosing(true)}>Change …</button>
+            <button onClick={() => setChoosing(true)}>{t('tasks.filter.change')}</button>
           </Show>
           <span class="muted" role="status">
-            {total(found.data?.page)} tasks
+            {found.data?.page.hasMoreTotalItems ? total(found.data.page) : count(found.data?.page.totalItems ?? 0, 'tasks.count.one', 'tasks.count.other')}
           </span>
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={opensNext()}
+              onChange={(event) => {
+                setOpensNext(event.currentTarget.checked);
+                localStorage.setItem(OPEN_NEXT, String(opensNext()));
+              }}
+            />
+            {t('tasks.openNext')}
+          </label>
+          <Show when={canNotify()}>
+            <label class="row">
+              <input
+                type="checkbox"
+                checked={wants()}
+                onChange={async (event) => {
+                  const box = event.currentTarget;
+                  if (!(await want(box.checked))) say(t('tasks.notify.denied'), true);
+                  box.checked = wants();
+                }}
+              />
+              {t('tasks.notify')}
+            </label>
+          </Show>
+          <Show when={chosen().size > 0}>
+            <button class="primary" onClick={() => setAssigning(true)}>
+              {count(chosen().size, 'tasks.assignChosen.one', 'tasks.assignChosen.other')}
+            </button>
+            <button onClick={() => setChosen(new Set<string>())}>{t('tasks.chooseNone')}</button>
+          </Show>
         </div>
         <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
-        <nav class="list" aria-label="Tasks that match">
-          <For each={found.data?.items} fallback={<Show when={found.data}><p class="empty">There are no such tasks.</p></Show>}>
-            {(one) => (
-              <A href={`/tasklist/${one.userTaskKey}${place.search}`} aria-current={one.userTaskKey === params.key ? 'true' : undefined} noScroll>
-                <strong>{one.name || one.elementId}</strong>
-                <div class="muted">{one.processName || one.processDefinitionId}</div>
-                <div class="row muted">
-                  <span>{one.assignee ?? 'unassigned'}</span>
-                  <Show when={one.dueDate}>
-                    {(due) => (
-                      <span>
-                        due <Time of={due()} />
-                      </span>
-                    )}
-                  </Show>
-                  <span class="spacer" />
-                  <Time of={one.completionDate ?? one.creationDate} />
-                </div>
-              </A>
-            )}
+        <Show when={waiting().length > 0}>
+          <button class="new" onClick={take}>
+            {count(waiting().length, 'tasks.new.one', 'tasks.new.other')}
+          </button>
+        </Show>
+        <nav class="list" aria-label={t('tasks.list')}>
+          <For each={rows.shown} fallback={<Show when={found.data && waiting().length === 0}>{<p class="empty">{t('tasks.none')}</p>}</Show>}>
+            {(one) => <Row task={one} search={place.search} isCurrent={one.userTaskKey === params.key} isChosen={chosen().has(one.userTaskKey)} toggle={() => toggle(one.userTaskKey)} />}
           </For>
           <Show when={(found.data?.items.length ?? 0) === limit()}>
-            <button onClick={() => setLimit(limit() + PAGE)}>Show more</button>
+            <button onClick={() => setLimit(limit() + PAGE)}>{t('part.more')}</button>
           </Show>
         </nav>
       </aside>
       <div>
-        <Show when={params.key} fallback={<p class="empty">Choose a task.</p>} keyed>
-          {(key) => <Task taskKey={key} search={place.search} next={next} />}
+        <Show when={params.key} fallback={<p class="empty">{t('tasks.choose')}</p>} keyed>
+          {(key) => <Task taskKey={key} tab={params.tab} search={place.search} next={next} />}
         </Show>
       </div>
       <Show when={choosing()}>
-        <Dialog title="Custom filter" onClose={() => setChoosing(false)}>
-          <form class="stack" onSubmit={custom}>
-            <Field label="Assignee">
-              <input name="assignee" value={criteria.assignee ?? ''} />
-            </Field>
-            <Field label="Candidate group">
-              <input name="candidateGroup" value={criteria.candidateGroup ?? ''} />
-            </Field>
-            <Field label="State">
-              <select name="state">
-                <option value="open">Open</option>
-                <option value="completed" selected={criteria.state === 'completed'}>
-                  Completed
-                </option>
-                <option value="all" selected={criteria.state === 'all'}>
-                  All
-                </option>
-              </select>
-            </Field>
-            <Field label="ID of the process">
-              <input name="process" value={criteria.process ?? ''} />
-            </Field>
-            <Field label="Business ID">
-              <input name="businessId" value={criteria.businessId ?? ''} />
-            </Field>
-            <Field label="Due before">
-              <input type="datetime-local" name="dueBefore" value={criteria.dueBefore ?? ''} />
-            </Field>
-            <div class="actions">
-              <button class="primary" type="submit">
-                Apply
-              </button>
-            </div>
-          </form>
-        </Dialog>
+        <CustomFilter
+          criteria={criteria}
+          own={ownOf(criteria, own())}
+          apply={apply}
+          drop={(name) => {
+            setOwn(dropFilter(name));
+            setChoosing(false);
+          }}
+          onClose={() => setChoosing(false)}
+        />
+      </Show>
+      <Show when={assigning()}>
+        <Assign title={count(chosen().size, 'tasks.assignChosen.one', 'tasks.assignChosen.other')} assign={assignChosen} onClose={() => setAssigning(false)} />
       </Show>
     </main>
+  );
+}
+
+function Row(props: { task: UserTaskResult; search: string; isCurrent: boolean; isChosen: boolean; toggle: () => void }): JSX.Element {
+  const name = () => props.task.name || props.task.elementId;
+  return (
+    <div class="task" classList={{ current: props.isCurrent }}>
+      <label class="choose">
+        <input type="checkbox" checked={props.isChosen} aria-label={t('tasks.chooseTask', { name: name() })} onChange={() => props.toggle()} />
+      </label>
+      <A href={`/tasklist/${props.task.userTaskKey}${props.search}`} aria-current={props.isCurrent ? 'true' : undefined} noScroll>
+        <strong>{name()}</strong>
+        <div class="muted">{props.task.processName || props.task.processDefinitionId}</div>
+        <div class="row muted">
+          <span>{props.task.assignee ?? t('tasks.unassigned')}</span>
+          <Show when={props.task.dueDate}>
+            {(due) => (
+              <span>
+                {t('tasks.due')} <Time of={due()} />
+              </span>
+            )}
+          </Show>
+          <span class="spacer" />
+          <Time of={props.task.completionDate ?? props.task.creationDate} />
+        </div>
+      </A>
+    </div>
   );
 }

@@ -3,6 +3,7 @@ import { useSearchParams } from '@solidjs/router';
 import type { UseQueryResult } from '@tanstack/solid-query';
 import { For, type JSX, Show } from 'solid-js';
 import type { SearchQueryPageResponse } from '../api/generated/types';
+import { t } from '../language';
 import { total } from './numbers';
 import { Failure } from './parts';
 
@@ -64,7 +65,7 @@ export function Table<Row>(props: {
   return (
     <div class="table" classList={{ stale: props.query.isPlaceholderData }}>
       <Show when={props.query.error}>{(error) => <Failure of={error()} again={() => void props.query.refetch()} />}</Show>
-      <Show when={props.query.data} fallback={<Show when={!props.query.error}><p class="empty">Loading …</p></Show>}>
+      <Show when={props.query.data} fallback={<Show when={!props.query.error}><p class="empty">{t('part.loading')}</p></Show>}>
         <Show when={rows().length > 0} fallback={<div class="empty">{props.empty}</div>}>
           <div class="scroll" tabindex="0" role="region" aria-label={props.label}>
             <table aria-label={props.label}>

@@ -1,7 +1,10 @@
 import { createStore, produce } from 'solid-js/store';
-import { createUniqueId, For, type JSX, Show } from 'solid-js';
+import { createEffect, createUniqueId, For, type JSX, on, Show } from 'solid-js';
+import { t } from '../language';
 import type { Submit } from '../diagram/FormView';
+import { sendFiles } from './documents';
 import { jsonObject, jsonProblem, pretty } from './json';
+import { say, textOf } from './toast';
 
 interface Line {
   name: string;
@@ -10,23 +13,44 @@ interface Line {
 }
 
 /** Variables without a form: each a name and JSON. Only what was changed or added is given. */
-export function VariablesForm(props: { values: ReadonlyMap<string, string>; readOnly: boolean; onReady: (submit: Submit) => void }): JSX.Element {
-  const [lines, setLines] = createStore<Line[]>([...props.values].map(([name, value]) => ({ name, value: pretty(value), isNew: false })));
+export function VariablesForm(props: {
+  values: ReadonlyMap<string, string>;
+  readOnly: boolean;
+  onReady: (submit: Submit) => void;
+  /** Lines typed before, as `onDraft` gave them. */
+  draft?: string | undefined;
+  onDraft?: (draft: string) => void;
+  /** Whether documents can be added: each choice becomes a variable that refers to them. */
+  takesFiles?: boolean;
+}): JSX.Element {
+  const known = new Map([...props.values].map(([name, value]) => [name, { name, value: pretty(value), isNew: false }]));
+  for (const line of props.draft ? (JSON.parse(props.draft) as Line[]) : []) known.set(line.isNew ? `new ${known.size}` : line.name, line);
+  const [lines, setLines] = createStore<Line[]>([...known.values()]);
+  const changed = () => lines.filter((line) => line.isNew || line.value !== pretty(props.values.get(line.name) ?? ''));
+  createEffect(on(() => JSON.stringify(changed()), (text) => props.onDraft?.(text), { defer: true }));
   const id = createUniqueId();
-  const problem = (line: Line) => (line.isNew && line.name.trim() === '' ? 'The name is missing.' : line.value.trim() === '' ? 'The value is missing.' : jsonProblem(line.value));
+  const addFiles = async (input: HTMLInputElement) => {
+    try {
+      const value = pretty(JSON.stringify(await sendFiles([...(input.files ?? [])])));
+      setLines(produce((all) => all.push({ name: 'documents', value, isNew: true })));
+    } catch (error) {
+      say(textOf(error), true);
+    }
+    input.value = '';
+  };
+  const problem = (line: Line) => (line.isNew && line.name.trim() === '' ? t('variables.noName') : line.value.trim() === '' ? t('variables.noValue') : jsonProblem(line.value));
   props.onReady(() => {
     if (lines.some((line) => problem(line) !== undefined)) return undefined;
-    const changed = lines.filter((line) => line.isNew || line.value !== pretty(props.values.get(line.name) ?? ''));
-    return jsonObject(changed.map((line) => [line.name.trim(), line.value] as const));
+    return jsonObject(changed().map((line) => [line.name.trim(), line.value] as const));
   });
   return (
     <div class="stack">
-      <Show when={lines.length > 0} fallback={<p class="muted">There are no variables.</p>}>
+      <Show when={lines.length > 0} fallback={<p class="muted">{t('variables.none')}</p>}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Value as JSON</th>
+              <th scope="col">{t('variables.name')}</th>
+              <th scope="col">{t('variables.value')}</th>
             </tr>
           </thead>
           <tbody>
@@ -35,12 +59,12 @@ export function VariablesForm(props: { values: ReadonlyMap<string, string>; read
                 <tr>
                   <td>
                     <Show when={line.isNew} fallback={line.name}>
-                      <input aria-label="Name" value={line.name} onInput={(event) => setLines(index(), 'name', event.currentTarget.value)} />
+                      <input aria-label={t('variables.name')} value={line.name} onInput={(event) => setLines(index(), 'name', event.currentTarget.value)} />
                     </Show>
                   </td>
                   <td style={{ width: '70%' }}>
                     <textarea
-                      aria-label={`Value of ${line.name || 'the new variable'}`}
+                      aria-label={t('variables.valueOf', { name: line.name || t('variables.new') })}
                       aria-describedby={`${id}-${index()}`}
                       aria-invalid={problem(line) !== undefined}
                       rows={Math.min(8, line.value.split('\n').length)}
@@ -61,8 +85,14 @@ export function VariablesForm(props: { values: ReadonlyMap<string, string>; read
       <Show when={!props.readOnly}>
         <div>
           <button type="button" onClick={() => setLines(produce((all) => all.push({ name: '', value: '', isNew: true })))}>
-            Add a variable
-          </button>
+            {t('variables.add')}
+          </button>{' '}
+          <Show when={props.takesFiles}>
+            <label class="button">
+              {t('documents.add')}
+              <input type="file" multiple class="hidden-label" onChange={(event) => void addFiles(event.currentTarget)} />
+            </label>
+          </Show>
         </div>
       </Show>
     </div>

@@ -1,10 +1,11 @@
 // Small parts that many pages have.
 import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js';
 import { Problem } from '../api/http';
+import { t } from '../language';
 import { say, textOf } from './toast';
 
 /** A state by shape, word and colour. */
-export function State(props: { of: string; incident?: boolean | undefined }): JSX.Element {
+export function State(props: { of: string; incident?: boolean | undefined; word?: string }): JSX.Element {
   const kind = () => (props.incident ? 'incident' : kindOf(props.of));
   const word = () => (props.incident && props.of === 'ACTIVE' ? 'Incident' : wordOf(props.of));
   return (
@@ -20,7 +21,7 @@ export function State(props: { of: string; incident?: boolean | undefined }): JS
           <rect x="1" y="1" width="8" height="8" fill="none" stroke="currentColor" stroke-width="1.5" />
         )}
       </svg>
-      {word()}
+      {props.word ?? word()}
     </span>
   );
 }
@@ -40,9 +41,9 @@ export function wordOf(constant: string): string {
 export function Failure(props: { of: unknown; again?: (() => void) | undefined }): JSX.Element {
   return (
     <div class="failure" role="alert">
-      <strong>{props.of instanceof Problem ? props.of.title : 'Something went wrong'}</strong>
+      <strong>{props.of instanceof Problem ? props.of.title : t('part.failed')}</strong>
       <p>{props.of instanceof Problem ? props.of.detail : textOf(props.of)}</p>
-      <Show when={props.again}>{(again) => <button onClick={() => again()()}>Try again</button>}</Show>
+      <Show when={props.again}>{(again) => <button onClick={() => again()()}>{t('part.again')}</button>}</Show>
     </div>
   );
 }
@@ -50,11 +51,11 @@ export function Failure(props: { of: unknown; again?: (() => void) | undefined }
 export function Copy(props: { text: string; label?: string }): JSX.Element {
   const copy = () =>
     navigator.clipboard.writeText(props.text).then(
-      () => say('Copied'),
+      () => say(t('part.copied')),
       (error: unknown) => say(textOf(error), true),
     );
   return (
-    <button class="plain" title="Copy" aria-label={`Copy ${props.label ?? props.text}`} onClick={copy}>
+    <button class="plain" title={t('part.copy')} aria-label={t('part.copyOf', { what: props.label ?? props.text })} onClick={copy}>
       <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="none" stroke="currentColor">
         <rect x="3.5" y="3.5" width="8" height="8" rx="1" />
         <path d="M8.5 1.5v-1h-8v8h1" />
@@ -86,7 +87,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
       (one) => one.value !== one.defaultValue,
     );
   const close = () => {
-    if (isTyped() && !confirm('Discard what you have typed?')) return;
+    if (isTyped() && !confirm(t('part.discard'))) return;
     props.onClose();
     if (before instanceof HTMLElement) before.focus();
   };
@@ -103,7 +104,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
       <div class="row">
         <h2 id={id}>{props.title}</h2>
         <span class="spacer" />
-        <button class="plain" aria-label="Close" onClick={close}>
+        <button class="plain" aria-label={t('part.close')} onClick={close}>
           ✕
         </button>
       </div>
@@ -120,6 +121,10 @@ export function Action(props: {
   type?: 'button' | 'submit';
   disabled?: boolean;
   title?: string;
+  /** The name by which a key presses it. */
+  key?: 'claim' | 'complete';
+  /** The name for who can't see where the button stands. */
+  label?: string;
 }): JSX.Element {
   const [busy, setBusy] = createSignal(false);
   const run = async () => {
@@ -138,6 +143,8 @@ export function Action(props: {
       type={props.type ?? 'button'}
       class={props.class}
       title={props.title}
+      aria-label={props.label}
+      data-key={props.key}
       disabled={busy() || props.disabled}
       aria-busy={busy()}
       onClick={run}

@@ -1,7 +1,6 @@
 import { createSignal, type JSX } from 'solid-js';
+import { locale } from '../language';
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
   ['hour', 3600],
@@ -16,10 +15,10 @@ setInterval(() => document.visibilityState === 'visible' && setNow(Date.now()), 
 export function relativeText(moment: string, at = Date.now()): string {
   const seconds = Math.round((Date.parse(moment) - at) / 1000);
   const [unit, size] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-  return relative.format(Math.trunc(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' }).format(Math.trunc(seconds / size), unit);
 }
 
-export const exactText = (moment: string): string => exact.format(new Date(moment));
+export const exactText = (moment: string): string => new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(moment));
 
 /** A moment, relative to now, with the exact one in its title. */
 export function Time(props: { of: string | null | undefined }): JSX.Element {

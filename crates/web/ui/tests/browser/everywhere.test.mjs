@@ -16,9 +16,19 @@ before(async () => {
     'user.bpmn': bpmn('user', [['user', 'person', undefined, HOSTILE]], { name: 'User' }),
     'one.dmn': `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="one" name="one" namespace="n"><decision id="dec" name="&lt;b&gt;d&lt;/b&gt;"><variable id="v" name="x"/><literalExpression id="l"><text>"&lt;i&gt;"</text></literalExpression></decision></definitions>`,
   });
+  await deploy(server, {
+    'formed.form': JSON.stringify({ type: 'default', id: 'formed-form', schemaVersion: 16, components: [{ type: 'textfield', id: 'Field_x', key: 'x', label: HOSTILE }] }),
+    'formed.bpmn': bpmn('formed', [['user', 'fill', 'formed-form']], { startForm: 'formed-form' }),
+    'repair.bpmn': bpmn('repair', [['job', 'mend', 'repair-job']]),
+  });
+  keys.formed = await start(server, 'formed');
+  keys.form = (await until(async () => (await search(server, 'user-tasks', { processInstanceKey: keys.formed })).items[0], 'the task is found')).userTaskKey;
   keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100) });
   await fail(server, 'hostile-job', HOSTILE + 'y'.repeat(5000));
   keys.user = await start(server, 'user', { text: HOSTILE });
+  await server.rest('POST', '/v2/cluster-variables/global', { name: 'hostile', value: HOSTILE });
+  await server.rest('POST', '/v2/groups', { groupId: 'hostile', name: HOSTILE, description: HOSTILE });
+  await server.rest('POST', '/v2/mapping-rules', { mappingRuleId: 'hostile', name: HOSTILE, claimName: HOSTILE, claimValue: HOSTILE });
   const evaluated = await server.rest('POST', '/v2/decision-definitions/evaluation', { decisionDefinitionId: 'dec', variables: {} });
   assert.ok(evaluated);
   await until(async () => (await search(server, 'incidents', {})).page.totalItems === 1, 'the incident is found');
@@ -53,6 +63,9 @@ const pages = () => [
   [`/operate/batch-operations/${keys.batch}`, 'Resolve incident'],
   ['/tasklist', 'Tasks'],
   [`/tasklist/${keys.task}`, 'Tasks'],
+  [`/tasklist/${keys.task}/process`, 'Tasks'],
+  [`/tasklist/${keys.task}/history`, 'Tasks'],
+  [`/tasklist/${keys.form}`, 'Tasks'],
   ['/tasklist/processes', 'Start a process'],
   ['/tasklist/processes/user/start', 'Start User'],
   ['/admin/users', 'Users'],
@@ -60,7 +73,17 @@ const pages = () => [
   ['/admin/groups/nothing', 'Group nothing'],
   ['/admin/roles', 'Roles'],
   ['/admin/roles/admin', 'Role admin'],
+  ['/admin/tenants', 'Tenants'],
+  ['/admin/tenants/nothing?members=clients', 'Tenant nothing'],
+  ['/admin/mapping-rules', 'Mapping rules'],
   ['/admin/authorizations', 'Authorizations'],
+  ['/admin/access?kind=USER&id=nobody', 'Who may do what'],
+  ['/admin/cluster-variables', 'Cluster variables'],
+  ['/admin/global-task-listeners', 'Global task listeners'],
+  ['/admin/operations-log', 'Operations log'],
+  ['/admin/usage', 'Usage'],
+  ['/admin/cluster', 'Cluster'],
+  ['/admin/about', 'About'],
   ['/operate/nothing', 'There is no such page'],
 ];
 
@@ -91,11 +114,11 @@ test('no page violates WCAG 2.2 A and AA, in light and dark, and content from st
         const wider = await tooWide(page);
         if (wider > 0) found[`${path}, layout`] = [`${wider} px too wide`];
       }
-      for (const open of ['New user', 'Search Ctrl K']) {
-        await page.goto(`${server.url}/admin/users`);
-        await page.getByRole('button', { name: open }).click();
+      for (const [path, open] of [[`/tasklist/${keys.task}`, 'Assign …'], [`/tasklist/${keys.task}`, 'Change …'], ['users', 'New user'], ['users', 'Search Ctrl K'], ['authorizations', 'New authorization'], ['global-task-listeners', 'New task listener'], ['operations-log', /Show details of/]]) {
+        await page.goto(server.url + (path.startsWith('/') ? path : `/admin/${path}`));
+        await page.getByRole('button', { name: open }).first().click();
         await page.getByRole('dialog').waitFor();
-        await look(open);
+        await look(`${path}, ${open}`);
       }
       assert.deepEqual(found, {});
     },
@@ -113,16 +136,104 @@ test('Tasklist and the login are usable from 360 px on', () =>
   withPage(
     server,
     async (page) => {
-      for (const path of ['/login', '/tasklist', `/tasklist/${keys.task}`, '/tasklist/processes', '/tasklist/processes/user/start']) {
-        await page.goto(server.url + path);
-        await page.getByRole('heading').first().waitFor({ state: 'attached' });
-        await until(() => page.evaluate(() => !document.querySelector('.form:not([data-drawn])')), 'the page is there');
-        const wider = await tooWide(page);
-        assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+      for (const language of ['en', 'de']) {
+        await page.goto(`${server.url}/login`);
+        await page.evaluate((code) => localStorage.setItem('baton.language', code), language);
+        for (const path of ['/login', '/tasklist', `/tasklist/${keys.task}`, `/tasklist/${keys.task}/process`, `/tasklist/${keys.task}/history`, '/tasklist/processes', '/tasklist/processes/user/start']) {
+          await page.goto(server.url + path);
+          await page.getByRole('heading').first().waitFor({ state: 'attached' });
+          await until(() => page.evaluate(() => !document.querySelector('.form:not([data-drawn]), .diagram:not([data-drawn])')), 'the page is there');
+          const wider = await tooWide(page);
+          assert.ok(wider <= 0, `${path} in ${language} is ${wider} px too wide`);
+        }
+        await page.goto(`${server.url}/tasklist/${keys.task}`);
+        for (const name of language === 'en' ? ['Assign …', 'Change …'] : ['Zuweisen …', 'Ändern …']) {
+          await page.getByRole('button', { name, exact: true }).click();
+          const box = await page.getByRole('dialog').boundingBox();
+          assert.ok(box.x >= 0 && box.x + box.width <= 360, `the dialog ${name} is ${box.width} px wide`);
+          await page.keyboard.press('Escape');
+          await page.keyboard.press('Escape');
+          await page.getByRole('dialog').waitFor({ state: 'detached' });
+        }
       }
     },
     { viewport: { width: 360, height: 740 } },
   ));
+
+test('at 200 % zoom, no page of Tasklist and Admin, nor the login, scrolls sideways', () =>
+  withPage(
+    server,
+    async (page) => {
+      for (const [path, heading] of pages().filter(([path]) => /^\/(login|tasklist|admin)/.test(path))) {
+        await page.goto(server.url + path);
+        // Where a task is open, the list with its heading has no room.
+        await page.locator('h1', { hasText: heading }).first().waitFor({ state: 'attached' });
+        await until(() => page.evaluate(() => !document.body.innerText.includes('Loading …') && !document.querySelector('.diagram:not([data-drawn])')), 'the page is there');
+        const wider = await tooWide(page);
+        assert.ok(wider <= 0, `${path} is ${wider} px too wide`);
+      }
+    },
+    { statuses: [404], viewport: { width: 640, height: 450 } },
+  ));
+
+test('the watermark is visible and uncovered at every width', () =>
+  withPage(server, async (page) => {
+    for (const [path, mark] of [
+      ['/operate/processes?process=hostile', '.bjs-powered-by'],
+      [`/operate/processes/${keys.instance}`, '.bjs-powered-by'],
+      [`/tasklist/${keys.task}/process`, '.bjs-powered-by'],
+      [`/tasklist/${keys.form}`, '.fjs-powered-by'],
+      ['/tasklist/processes/formed/start', '.fjs-powered-by'],
+    ]) {
+      for (const width of [360, 768, 1280, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(server.url + path);
+        const shown = page.locator(mark).first();
+        await shown.waitFor();
+        await shown.scrollIntoViewIfNeeded();
+        await until(
+          () =>
+            shown.evaluate((one) => {
+              const { left, top, width, height } = one.getBoundingClientRect();
+              const { opacity, visibility } = getComputedStyle(one);
+              const at = (x, y) => one.contains(document.elementFromPoint(left + width * x, top + height * y)) || document.elementFromPoint(left + width * x, top + height * y)?.contains(one);
+              return width >= 20 && height >= 10 && left >= 0 && left + width <= innerWidth && opacity === '1' && visibility === 'visible' && at(0.5, 0.5) && at(0.1, 0.2) && at(0.9, 0.8);
+            }),
+          `the watermark of ${path} is covered at ${width} px`,
+        );
+      }
+    }
+  }));
+
+test('an incident is found, repaired and resolved with the keyboard alone', () =>
+  withPage(server, async (page) => {
+    const instance = await start(server, 'repair', { broken: true });
+    await fail(server, 'repair-job', 'no power');
+    const open = async () => (await search(server, 'incidents', { processInstanceKey: instance, state: 'ACTIVE' })).page.totalItems;
+    await until(async () => (await open()) === 1, 'the incident is found');
+    const tabTo = async (is) => {
+      for (let at = 0; at < 120; at += 1) {
+        if (await page.evaluate(is)) return;
+        await page.keyboard.press('Tab');
+      }
+      assert.fail('the keyboard does not reach it');
+    };
+    await page.goto(`${server.url}/tasklist`);
+    await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(instance);
+    await page.getByRole('option', { name: `Process instance ${instance}` }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`/operate/processes/${instance}`));
+    await page.getByRole('tab', { name: /Incidents/ }).waitFor();
+    await tabTo(() => document.activeElement?.getAttribute('role') === 'tab' && /Incidents/.test(document.activeElement.textContent));
+    await page.keyboard.press('Enter');
+    await page.getByText('no power').first().waitFor();
+    await tabTo(() => document.activeElement?.textContent?.trim() === 'Retry');
+    await page.keyboard.press('Enter');
+    await until(async () => (await open()) === 0, 'the incident is resolved');
+    // The search asks all kinds for the key.
+  }, { statuses: [400, 404] }));
 
 test('addresses of the reference lead to the page that shows it', () =>
   withPage(
@@ -135,6 +246,8 @@ test('addresses of the reference lead to the page that shows it', () =>
         ['/tasklist/login', '/', 'Baton'],
         ['/identity', '/admin/users', 'Users'],
         ['/identity/users', '/admin/users', 'Users'],
+        ['/identity/mapping-rules', '/admin/mapping-rules', 'Mapping rules'],
+        ['/identity/roles/admin', '/admin/roles/admin', 'Role admin'],
         ['/admin', '/admin/users', 'Users'],
         ['/', '/operate', 'Overview'],
         [`/operate/processes?ids=${keys.instance}&active=true&incidents=true`, '/operate/processes', 'Process instances'],

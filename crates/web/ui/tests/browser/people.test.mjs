@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeBrowser, withPage } from '../page.mjs';
+import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
 const BIG = '9007199254740993.5';
-const PEOPLE = { admin: 'admin-password', ann: 'ann-password', nobody: 'nobody-password' };
 const FORM = JSON.stringify({
   type: 'default',
   id: 'review-form',
@@ -17,47 +17,11 @@ const FORM = JSON.stringify({
     { type: 'textfield', id: 'Field_h', key: 'reason', label: 'Reason', conditional: { hide: '=approved' } },
   ],
 });
-const INITIALIZATION = `
-users:
-  - { username: admin, password: admin-password, name: Admin, email: admin@example.com }
-  - { username: ann, password: ann-password, name: Ann, email: ann@example.com }
-  - { username: nobody, password: nobody-password, name: Nobody, email: nobody@example.com }
-roles:
-  - { id: admin, users: [admin] }
-authorizations:
-  - { owner_type: USER, owner_id: ann, resource_type: COMPONENT, resource_id: tasklist, permissions: [ACCESS] }
-  - { owner_type: USER, owner_id: ann, resource_type: PROCESS_DEFINITION, resource_id: "*", permissions: [READ_PROCESS_DEFINITION, READ_USER_TASK, UPDATE_USER_TASK, CREATE_PROCESS_INSTANCE, READ_PROCESS_INSTANCE] }
-`;
 let server;
-const as = (user) => ({ authorization: `Basic ${Buffer.from(`${user}:${PEOPLE[user]}`).toString('base64')}` });
+const { signIn, withUser } = crewOf(() => server);
 const admin = as('admin');
-const rowsOf = (page, label) => page.getByRole('table', { name: label, exact: true }).locator('tbody tr');
-const count = (locator, expected) => until(async () => (await locator.count()) === expected, async () => `${await locator.count()} instead of ${expected}`);
-
-async function signIn(page, user, path = '/login') {
-  await page.goto(server.url + path);
-  await page.getByLabel('User name').fill(user);
-  await page.getByLabel('Password').fill(PEOPLE[user]);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
-/** A page of somebody who is signed in. Before that, the API says 401 once. */
-const withUser = (user, path, work, options = {}) =>
-  withPage(
-    server,
-    async (page, context) => {
-      await signIn(page, user, `/login?next=${encodeURIComponent(path)}`);
-      await page.waitForURL((url) => url.pathname !== '/login');
-      await work(page, context);
-    },
-    { ...options, statuses: [401, ...(options.statuses ?? [])] },
-  );
-
 before(async () => {
-  server = await startServer(
-    ['security.authentication.method=basic', 'security.authorizations=true', 'security.initialization=@FOLDER@/identities.yaml', 'web.title=Desk <b>7</b>'],
-    { files: { 'identities.yaml': INITIALIZATION } },
-  );
+  server = await startServer([...SETTINGS, 'web.title=Desk <b>7</b>'], { files: FILES });
   await deploy(
     server,
     {
@@ -288,7 +252,7 @@ test('users, groups and roles are created, joined and deleted', () =>
 test('an authorization is granted and taken away', () =>
   withUser('admin', '/admin/authorizations', async (page) => {
     await page.getByRole('button', { name: 'New authorization' }).click();
-    await page.getByLabel('ID of the owner').fill('nobody');
+    await page.getByRole('combobox', { name: 'ID of the owner' }).fill('nobody');
     await page.locator('select[name=resourceType]').selectOption('DOCUMENT');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Choose at least one permission.').waitFor();

@@ -1,0 +1,66 @@
+// Groups, roles and tenants: each has an ID, a name, a description, and members behind its ID.
+import { A } from '@solidjs/router';
+import type { JSX } from 'solid-js';
+import type { UseQueryResult } from '@tanstack/solid-query';
+import type { SearchQueryPageResponse } from '../api/generated/types';
+import { type Column, Table } from '../ui/Table';
+import { type Answers, Create, Delete, Edit, type Input } from './Create';
+
+/** Something with members, as the API has it. */
+export interface Named {
+  id: string;
+  name: string;
+  description: string;
+}
+
+const inputs = (of: Named): Input[] => [
+  { name: 'name', label: 'Name', required: true, value: of.name },
+  { name: 'description', label: 'Description', value: of.description },
+];
+
+/** The list of one kind, with the ways to create, change and delete. */
+export function NamedPage<Row>(props: {
+  what: string;
+  title: string;
+  path: string;
+  id: string;
+  query: UseQueryResult<{ items: Row[]; page: SearchQueryPageResponse }, Error>;
+  of: (row: Row) => Named;
+  create: (body: { id: string; name: string; description: string }) => Promise<unknown>;
+  update: (id: string, body: { name: string; description: string }) => Promise<unknown>;
+  remove: (id: string) => Promise<unknown>;
+  effect: string;
+}): JSX.Element {
+  const body = (answers: Answers) => ({ name: answers('name'), description: answers('description') });
+  const columns: Column<Row>[] = [
+    { head: 'ID', cell: (row) => <A href={`${props.path}/${encodeURIComponent(props.of(row).id)}`}>{props.of(row).id}</A>, sort: props.id },
+    { head: 'Name', cell: (row) => props.of(row).name, sort: 'name' },
+    { head: 'Description', cell: (row) => props.of(row).description || '–' },
+    {
+      head: 'Actions',
+      cell: (row) => {
+        const one = props.of(row);
+        return (
+          <>
+            <Edit what={one.id} inputs={() => inputs(one)} save={(answers) => props.update(one.id, body(answers))} />
+            <Delete what={one.id} effect={props.effect} do={() => props.remove(one.id)} />
+          </>
+        );
+      },
+    },
+  ];
+  return (
+    <main class="page">
+      <div class="row">
+        <h1>{props.title}</h1>
+        <span class="spacer" />
+        <Create
+          what={props.what}
+          inputs={[{ name: 'id', label: 'ID', required: true }, ...inputs({ id: '', name: '', description: '' })]}
+          create={(answers) => props.create({ id: answers('id').trim(), ...body(answers) })}
+        />
+      </div>
+      <Table label={props.title} query={props.query} columns={columns} usual={`${props.id}:asc`} empty={`There are no ${props.title.toLowerCase()}, or none that you may see.`} />
+    </main>
+  );
+}

@@ -1,0 +1,70 @@
+// The language of the pages: chosen, or as the browser asks for. A file in messages/ is a language.
+import { createSignal } from 'solid-js';
+import type { Key, Values } from './catalogue';
+import { en } from './en';
+
+export type { Key } from './catalogue';
+
+const STORED = 'baton.language';
+const FILES = import.meta.glob<{ default: Record<Key, string> }>('./messages/*.ts');
+const codeOf = (path: string): string => /([\w-]+)\.ts$/.exec(path)![1]!;
+/** Codes of the languages that there are. */
+export const LANGUAGES: readonly string[] = ['en', ...Object.keys(FILES).map(codeOf)].sort();
+
+const [messages, setMessages] = createSignal<Record<Key, string>>(en);
+const [language, setLanguage] = createSignal('en');
+const [chosen, setChosen] = createSignal<string>('system');
+export { chosen, language };
+
+/** The name of a language in itself. */
+export const nameOf = (code: string): string => new Intl.DisplayNames([code], { type: 'language' }).of(code) ?? code;
+
+/** The first of the browser's languages that is there. */
+const ofBrowser = (): string => navigator.languages.map((one) => one.split('-')[0]!).find((one) => LANGUAGES.includes(one)) ?? 'en';
+
+async function load(code: string): Promise<void> {
+  const file = FILES[`./messages/${code}.ts`];
+  const loaded = file ? (await file()).default : en;
+  setMessages(() => loaded);
+  setLanguage(code);
+  document.documentElement.lang = code;
+}
+
+/** Before anything is shown: the language that was chosen here, or the browser's. */
+export async function applyLanguage(): Promise<void> {
+  const stored = localStorage.getItem(STORED);
+  setChosen(stored && LANGUAGES.includes(stored) ? stored : 'system');
+  await load(chosen() === 'system' ? ofBrowser() : chosen());
+}
+
+export async function chooseLanguage(code: string): Promise<void> {
+  setChosen(code);
+  if (code === 'system') localStorage.removeItem(STORED);
+  else localStorage.setItem(STORED, code);
+  await load(code === 'system' ? ofBrowser() : code);
+}
+
+/** Whether it is a locale: browsers tell what the system names, such as `en-US@posix`, too. */
+function isLocale(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The locale for numbers and dates: the browser's region, if it speaks the language. */
+export const locale = (): string => navigator.languages.find((one) => one.split('-')[0] === language() && isLocale(one)) ?? language();
+
+/** A message with its values, as text. */
+export function t<K extends Key>(key: K, ...[values]: [keyof Values<K>] extends [never] ? [] : [Values<K>]): string {
+  const text = messages()[key];
+  if (!values) return text;
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String((values as Record<string, string | number>)[name]));
+}
+
+/** One of two messages by a number, as the language counts. */
+export function count<One extends Key, Other extends Key>(value: number, one: One, other: Other): string {
+  const key = new Intl.PluralRules(language()).select(value) === 'one' ? one : other;
+  return messages()[key].replace('{count}', new Intl.NumberFormat(locale()).format(value));
+}

@@ -1,0 +1,105 @@
+// Languages: what fails the type check, how numbers count, and that every message is used.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createServer } from 'vite';
+import { unused } from '../../scripts/messages.mjs';
+
+const UI = fileURLToPath(new URL('../../', import.meta.url));
+const TRIED = join(UI, 'node_modules/.languages');
+const GERMAN = readFileSync(join(UI, 'src/language/messages/de.ts'), 'utf8').replace("'../catalogue'", "'../../src/language/catalogue'");
+let vite;
+const stored = new Map();
+
+before(async () => {
+  // It would keep the process alive.
+  delete globalThis.BroadcastChannel;
+  globalThis.document = { documentElement: { lang: '' }, cookie: '' };
+  globalThis.localStorage = { getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => stored.set(name, text), removeItem: (name) => stored.delete(name) };
+  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-AT@posix', 'de-CH', 'en-US'] }, configurable: true });
+  vite = await createServer({ root: UI, server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+});
+after(async () => {
+  await vite?.close();
+  rmSync(TRIED, { recursive: true, force: true });
+});
+
+/** The findings of the type check in a language. */
+function check(name, text) {
+  mkdirSync(TRIED, { recursive: true });
+  const file = join(TRIED, `${name}.ts`);
+  writeFileSync(file, text);
+  const flags = ['--noEmit', '--ignoreConfig', '--strict', '--target', 'es2022', '--module', 'esnext', '--moduleResolution', 'bundler', '--skipLibCheck', '--types', ''];
+  const { status, stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', ...flags, file], { cwd: UI, encoding: 'utf8' });
+  return status === 0 ? '' : stdout;
+}
+
+test('a language with a message missing, one too many, or other places for values fails the type check', () => {
+  assert.equal(check('whole', GERMAN), '');
+  assert.match(check('missing', GERMAN.replace(/ {2}'login\.signIn':.*\n/, '')), /login\.signIn/);
+  assert.match(check('extra', GERMAN.replace('catalogue({', "catalogue({\n  'login.more': 'Mehr',")), /not assignable to type 'never'/);
+  assert.match(check('places', GERMAN.replace('Zugewiesen an {name}', 'Zugewiesen an {nam}')), /not assignable to type 'never'/);
+});
+
+test('every message is used', () => assert.deepEqual(unused(), []));
+
+test('the language is the browser\'s unless one was chosen, and numbers count as it does', async () => {
+  const language = await vite.ssrLoadModule('/src/language/index.ts');
+  assert.deepEqual(language.LANGUAGES, ['de', 'en']);
+  await language.applyLanguage();
+  assert.deepEqual([language.language(), language.locale(), document.documentElement.lang], ['de', 'de-CH', 'de']);
+  assert.equal(language.t('task.assignedTo', { name: '<b>{x}</b>' }), 'Zugewiesen an <b>{x}</b>');
+  assert.equal(language.count(1, 'tasks.count.one', 'tasks.count.other'), '1 Aufgabe');
+  assert.match(language.count(12345, 'tasks.count.one', 'tasks.count.other'), /^12['’]345 Aufgaben$/);
+  await language.chooseLanguage('en');
+  assert.equal(stored.get('baton.language'), 'en');
+  assert.equal(language.count(0, 'tasks.count.one', 'tasks.count.other'), '0 tasks');
+  await language.chooseLanguage('system');
+  assert.equal(stored.has('baton.language'), false);
+  assert.equal(language.nameOf('de'), 'Deutsch');
+});
+
+test('rows that are held keep their order; new ones wait, and those that are gone are gone', async () => {
+  const { hold } = await vite.ssrLoadModule('/src/tasklist/held.ts');
+  const rows = (...keys) => keys.map((key) => ({ key }));
+  const held = hold(['a', 'b', 'c'], rows('x', 'c', 'a', 'y'), (one) => one.key);
+  assert.deepEqual(held, { shown: rows('a', 'c'), waiting: rows('x', 'y') });
+  assert.deepEqual(hold([], rows('a'), (one) => one.key), { shown: [], waiting: rows('a') });
+});
+
+test('own filters are kept, found again by the address, replaced and dropped', async () => {
+  const { dropFilter, keepFilter, ownFilters, ownOf, toApi, wrongLine } = await vite.ssrLoadModule('/src/tasklist/filters.ts');
+  stored.set('baton.task-filters', 'no JSON');
+  assert.deepEqual(ownFilters(), []);
+  keepFilter({ name: 'a', criteria: { process: 'p' } });
+  keepFilter({ name: 'a', criteria: { process: 'q' } });
+  assert.deepEqual(ownFilters(), [{ name: 'a', criteria: { process: 'q' } }]);
+  assert.equal(ownOf({ filter: 'custom', process: 'q', sortBy: 'due' }, ownFilters()).name, 'a');
+  assert.equal(ownOf({ filter: 'custom', process: 'q', key: '1' }, ownFilters()), undefined);
+  assert.deepEqual(dropFilter('a'), []);
+  assert.equal(wrongLine('a=1\n\nb = "x"'), undefined);
+  assert.equal(wrongLine('a=1\nb=x'), 'b=x');
+  assert.deepEqual(toApi({ filter: 'custom', state: 'all', variables: 'a=1\nb = "x=y"\nc=', key: '5', instance: 'x', followUpBefore: '2026-01-01T00:00:00Z' }), {
+    followUpDate: { $lte: '2026-01-01T00:00:00.000Z' },
+    processInstanceVariables: [{ name: 'a', value: { $eq: '1' } }, { name: 'b', value: { $eq: '"x=y"' } }],
+    userTaskKey: '5',
+  });
+});
+
+test('what was typed is kept for its author, oldest first to go, and a full browser says so', async () => {
+  const { readDraft, keepDraft, dropDraft } = await vite.ssrLoadModule('/src/tasklist/drafts.ts');
+  assert.equal(keepDraft('7', '{"a":1}'), true);
+  assert.equal(readDraft('7'), '{"a":1}');
+  assert.equal(readDraft('8'), undefined);
+  dropDraft('7');
+  assert.equal(readDraft('7'), undefined);
+  const { setItem } = globalThis.localStorage;
+  globalThis.localStorage.setItem = () => {
+    throw new Error('full');
+  };
+  assert.equal(keepDraft('7', 'x'), false);
+  globalThis.localStorage.setItem = setItem;
+});
