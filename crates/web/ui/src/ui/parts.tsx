@@ -2,6 +2,7 @@
 import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js';
 import { Problem } from '../api/http';
 import { say, textOf } from './toast';
+import { wordOf } from './words';
 
 /** A state by shape, word and colour. */
 export function State(props: { of: string; incident?: boolean | undefined }): JSX.Element {
@@ -31,11 +32,7 @@ const BAD = new Set(['FAILED', 'ERROR_THROWN', 'PARTIALLY_COMPLETED']);
 const kindOf = (state: string): string =>
   ACTIVE.has(state) ? 'active' : WAITING.has(state) ? 'waiting' : BAD.has(state) ? 'incident' : 'ended';
 
-/** `PARTIALLY_COMPLETED` as people read it. */
-export function wordOf(constant: string): string {
-  const text = constant.replaceAll('_', ' ').toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+export { wordOf };
 
 export function Failure(props: { of: unknown; again?: (() => void) | undefined }): JSX.Element {
   return (
