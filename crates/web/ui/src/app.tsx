@@ -13,6 +13,7 @@ const Definitions = lazy(() => import('./operate/Definitions'));
 const Definition = lazy(() => import('./operate/Definition'));
 const Decisions = lazy(() => import('./operate/Decisions'));
 const DecisionInstance = lazy(() => import('./operate/DecisionInstance'));
+const Migrate = lazy(() => import('./operate/migrate/Migrate'));
 const Batches = lazy(() => import('./operate/Batches'));
 const Batch = lazy(() => import('./operate/Batch'));
 const Tasks = lazy(() => import('./tasklist/Tasks'));
@@ -106,6 +107,7 @@ export function App(): JSX.Element {
             <Route path="/operate/definitions/:id" component={Definition} />
             <Route path="/operate/decisions" component={Decisions} />
             <Route path="/operate/decisions/:key" component={DecisionInstance} />
+            <Route path="/operate/migrate" component={Migrate} />
             <Route path="/operate/batch-operations" component={Batches} />
             <Route path="/operate/batch-operations/:key" component={Batch} />
             <Route path="/tasklist/processes" component={Processes} />
