@@ -3,6 +3,7 @@ import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'soli
 import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { useModel } from '../diagram/model';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Copy, State } from '../ui/parts';
@@ -92,6 +93,21 @@ export default function Instances(): JSX.Element {
     setChosen(next);
     setAll(false);
   };
+  /** Process and version that all of the chosen ones have, if they have one. */
+  const common = () => {
+    if (all()) return filter().process && filter().version ? { process: filter().process!, version: filter().version! } : undefined;
+    const [first, ...others] = chosen().values();
+    return first && others.every((one) => one.processDefinitionKey === first.processDefinitionKey) ? { process: first.processDefinitionId, version: first.processDefinitionVersion } : undefined;
+  };
+  const commonDefinition = () => {
+    const [first] = chosen().values();
+    return !common() ? undefined : all() ? drawn() : first;
+  };
+  const model = useModel(commonDefinition);
+  const migration = () => {
+    const url = write(all() ? filter() : { ...parse(new URLSearchParams()), ...common()!, keys: [...chosen().keys()] });
+    return `/operate/migrate?${url}`;
+  };
   const bulkFilter = (): ProcessInstanceFilter => (all() ? api() : { processInstanceKey: { $in: [...chosen().keys()] } });
   return (
     <main class="page">
@@ -125,8 +141,17 @@ export default function Instances(): JSX.Element {
           <button onClick={() => setBulk('retry')}>Retry</button>
           <button onClick={() => setBulk('suspend')}>Suspend</button>
           <button onClick={() => setBulk('resume')}>Resume</button>
+          <button disabled={!common()} title={common() ? undefined : 'The instances must be of one version of one process'} onClick={() => setBulk('modify')}>
+            Move tokens
+          </button>
+          <button disabled={!common()} title={common() ? undefined : 'The instances must be of one version of one process'} onClick={() => navigate(migration())}>
+            Migrate
+          </button>
           <button class="danger" onClick={() => setBulk('cancel')}>
             Cancel
+          </button>
+          <button class="danger" onClick={() => setBulk('delete')}>
+            Delete
           </button>
           <button class="plain" onClick={unselect}>
             Choose none
@@ -158,7 +183,7 @@ export default function Instances(): JSX.Element {
         }
       />
       <Show when={bulk()} keyed>
-        {(kind) => <BulkDialog kind={kind} filter={bulkFilter()} onClose={() => setBulk(undefined)} onDone={unselect} />}
+        {(kind) => <BulkDialog kind={kind} filter={bulkFilter()} model={model()} element={filter().element} onClose={() => setBulk(undefined)} onDone={unselect} />}
       </Show>
     </main>
   );
