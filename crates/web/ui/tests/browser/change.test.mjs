@@ -252,3 +252,117 @@ test('a job is completed with variables, and its time-out changed', async () => 
     assert.equal((await search(server, 'variables', { processInstanceKey: key, name: 'amount' })).items[0].value, BIG);
   });
 });
+
+test('one instance is migrated: suggestions, mapping by table and by click, reasons before anything runs', async () => {
+  await deploy(server, { 'moving.bpmn': bpmn('moving', [['job', 'a', 'moving-a', 'Pay'], ['job', 'b', 'moving-b', 'Pack'], ['job', 'c', 'moving-c', 'Send']]) });
+  const key = await start(server, 'moving');
+  await isActive(key, 'a');
+  await deploy(server, { 'moving.bpmn': bpmn('moving', [['job', 'pay', 'moving-pay', 'Charge'], ['job', 'b', 'moving-b', 'Pack'], ['job', 'send', 'moving-send', 'Send'], ['user', 'check', undefined, 'Check']]) });
+  await until(async () => (await search(server, 'process-definitions', { processDefinitionId: 'moving' })).page.totalItems === 2, 'both versions are found');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    await page.getByRole('link', { name: 'Migrate …' }).click();
+    await page.waitForURL(/\/operate\/migrate\?/);
+    const table = rowsOf(page, 'Mapping of elements');
+    await table.first().waitFor();
+    assert.deepEqual(
+      (await table.evaluateAll((rows) => rows.map((row) => [row.cells[0].innerText, row.cells[2].innerText, row.querySelector('select').value, row.cells[4].innerText, row.cells[5].innerText].join('|')))),
+      ['Pay (a)|1||–|Tokens stand here, and it is not mapped.', 'Pack (b)|0|b|the same ID|–', 'Send (c)|0|send|the same name|–'],
+    );
+    await page.getByText('Only in the target: Charge, Check.').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Migrate …' }).isDisabled());
+    await page.getByLabel('Target of Pay (a)').selectOption('check');
+    await table.first().getByText('A service task cannot become a user task.').waitFor();
+    await page.waitForURL(/map=a%3Acheck/);
+    await page.getByText('1 mapping is not possible.').waitFor();
+    await page.reload();
+    await table.first().getByText('A service task cannot become a user task.').waitFor();
+    await page.locator('.diagram[data-drawn]').nth(1).waitFor();
+    await click(page, 'a', page.getByRole('region', { name: 'Source' }));
+    await click(page, 'pay', page.getByRole('region', { name: 'Target' }));
+    await page.waitForURL(/map=a%3Apay/);
+    await page.getByRole('button', { name: 'Migrate …' }).click();
+    await page.getByRole('dialog').getByText('1 instances match now').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Migrate the instance' }).click();
+    await page.waitForURL(new RegExp(`/operate/processes/${key}`));
+    await page.getByRole('link', { name: 'version 2' }).waitFor();
+    assert.equal((await server.rest('GET', `/v2/process-instances/${key}`)).processDefinitionVersion, 2);
+    await isActive(key, 'pay');
+  });
+});
+
+test('all that match are migrated as a batch operation, and what is refused is told', async () => {
+  await deploy(server, { 'mass.bpmn': bpmn('mass', [['job', 'a', 'mass-a', 'A'], ['job', 'b', 'mass-b', 'B']]) });
+  const keys = [await start(server, 'mass'), await start(server, 'mass'), await start(server, 'mass')];
+  for (const key of keys) await isActive(key, 'a');
+  const { jobs } = await server.rest('POST', '/v2/jobs/activation', { type: 'mass-a', timeout: 60_000, maxJobsToActivate: 1, requestTimeout: 5000 });
+  await server.rest('POST', `/v2/jobs/${jobs[0].jobKey}/completion`, {});
+  await isActive(jobs[0].processInstanceKey, 'b');
+  await deploy(server, { 'mass.bpmn': bpmn('mass', [['job', 'a', 'mass-a', 'A'], ['job', 'new', 'mass-new', 'New']]) });
+  await until(async () => (await search(server, 'process-definitions', { processDefinitionId: 'mass' })).page.totalItems === 2, 'both versions are found');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=mass&version=1&active=true');
+    await page.getByLabel('Choose all of this page').check();
+    await page.getByRole('button', { name: 'Choose all 3 that match' }).click();
+    await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Migrate' }).click();
+    await page.getByText('Tokens stand on elements without a mapping: B (1). The server refuses their instances.').waitFor();
+    await page.getByRole('button', { name: 'Migrate …' }).click();
+    await page.getByRole('dialog').getByText('3 instances match now').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Migrate 3 instances' }).click();
+    await page.waitForURL(/batch-operations\/\d+/);
+    await page.getByText('2 done, 1 failed, 3 in all').waitFor();
+    await rowsOf(page, 'Items').getByText("no mapping instruction is defined for the active element 'b'").waitFor();
+    assert.equal((await search(server, 'process-instances', { processDefinitionId: 'mass', processDefinitionVersion: 2 })).page.totalItems, 2);
+  });
+});
+
+test('tokens of many instances are moved, and ended ones deleted, after the count and the effect are told', async () => {
+  await deploy(server, { 'many.bpmn': bpmn('many', [['job', 'a', 'many-a', 'A'], ['job', 'b', 'many-b', 'B']]) });
+  const keys = [await start(server, 'many'), await start(server, 'many'), await start(server, 'many')];
+  for (const key of keys) await isActive(key, 'a');
+  await server.rest('POST', `/v2/process-instances/${keys[2]}/cancellation`, {});
+  await until(async () => (await server.rest('GET', `/v2/process-instances/${keys[2]}`)).state === 'TERMINATED', 'it has ended');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=many');
+    const choose = async (action) => {
+      await page.getByLabel('Choose all of this page').check();
+      await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: action }).click();
+    };
+    const dialog = page.getByRole('dialog');
+    await choose('Move tokens');
+    await dialog.getByLabel('From').selectOption('a');
+    await dialog.getByText('2 instances have tokens there now').waitFor();
+    await dialog.locator('label', { hasText: /^To/ }).locator('select').selectOption('start');
+    await dialog.getByText('A start event cannot be activated.').waitFor();
+    await dialog.locator('label', { hasText: /^To/ }).locator('select').selectOption('b');
+    await dialog.getByRole('button', { name: 'Move tokens' }).click();
+    await page.getByText('2 done, 0 failed, 2 in all').waitFor();
+    for (const key of keys.slice(0, 2)) await isActive(key, 'b');
+    await opens(page, '/operate/processes?process=many');
+    await choose('Delete');
+    await dialog.getByText('1 instances have ended').waitFor();
+    await dialog.getByText(keys[2]).waitFor();
+    await dialog.getByRole('button', { name: 'Delete instances' }).click();
+    await page.getByText('1 done, 0 failed, 1 in all').waitFor();
+    await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'many' })).page.totalItems === 2, 'it is gone');
+    assert.deepEqual((await search(server, 'process-instances', { processDefinitionId: 'many' })).items.map((one) => one.state), ['ACTIVE', 'ACTIVE']);
+  });
+});
+
+test('an instance that has ended is deleted', async () => {
+  const key = await start(server, 'line');
+  await found(key);
+  await server.rest('POST', `/v2/process-instances/${key}/cancellation`, {});
+  await until(async () => (await server.rest('GET', `/v2/process-instances/${key}`)).state === 'TERMINATED', 'it has ended');
+  await withPage(
+    server,
+    async (page) => {
+      await opens(page, `/operate/processes/${key}`);
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await page.waitForURL(/operate\/processes\?process=line/);
+      await until(async () => (await search(server, 'process-instances', { processInstanceKey: key })).page.totalItems === 0, 'it is gone');
+    },
+    { statuses: [404] },
+  );
+});
