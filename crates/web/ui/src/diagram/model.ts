@@ -176,12 +176,15 @@ function workOf(node: Element, definition: Element | undefined, named: ReadonlyM
 
 /** The file of a definition; one request for all who ask. */
 export const useXml = (definitionKey: Accessor<string | undefined>) =>
-  useQuery(() => ({
-    queryKey: ['bpmn', definitionKey()],
-    queryFn: ({ signal }) => fetchText(`/v2/process-definitions/${definitionKey()}/xml`, signal),
-    staleTime: Infinity,
-    enabled: definitionKey() !== undefined,
-  }));
+  useQuery(() => {
+    const key = definitionKey();
+    return {
+      queryKey: ['bpmn', key],
+      queryFn: ({ signal }) => fetchText(`/v2/process-definitions/${key}/xml`, signal),
+      staleTime: Infinity,
+      enabled: key !== undefined,
+    };
+  });
 
 /** The model of a definition, once its file is there. */
 export function useModel(definition: Accessor<{ processDefinitionKey: string; processDefinitionId: string } | undefined>): Accessor<Model | undefined> {

@@ -9,19 +9,37 @@ import { useModel } from '../diagram/model';
 import { refresh, useRead } from '../query';
 import { Failure } from '../ui/parts';
 import { Called } from './Called';
+import { Details } from './Details';
 import { Incidents } from './Incidents';
 import { Header } from './InstanceHeader';
 import { Jobs } from './Jobs';
+import { Listeners } from './Listeners';
+import { LogTable } from './Log';
+import { MessageTables } from './MessageTables';
 import type { Change } from './modify/plan';
+import { Timeline } from './Timeline';
 import { Tree } from './Tree';
 import { Variables } from './Variables';
 import { Waits } from './Waits';
 
 const Modify = lazy(() => import('./modify/Modify'));
 
-const TABS = ['variables', 'incidents', 'jobs', 'called'] as const;
-type Tab = (typeof TABS)[number];
-const WORDS: Record<Tab, string> = { variables: 'Variables', incidents: 'Incidents', jobs: 'Jobs', called: 'Called instances' };
+const WORDS = {
+  variables: 'Variables',
+  incidents: 'Incidents',
+  details: 'Details',
+  timeline: 'Timeline',
+  jobs: 'Jobs',
+  listeners: 'Listeners',
+  messages: 'Messages',
+  called: 'Called instances and decisions',
+  'operations-log': 'Operations log',
+} as const;
+type Tab = keyof typeof WORDS;
+const TABS = Object.keys(WORDS) as Tab[];
+/** Tabs of the reference that are parts of others here. */
+const PARTS: Record<string, Tab> = { 'input-mappings': 'details', 'output-mappings': 'details', 'instance-history': 'timeline', 'called-instances': 'called', agents: 'details' };
+const MAPPINGS: Record<string, 'input' | 'output'> = { 'input-mappings': 'input', 'output-mappings': 'output' };
 
 /** One instance: what it is, where it is, what it has, and what can be done about it. */
 export default function Instance(): JSX.Element {
@@ -76,10 +94,12 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   const [changes, setChanges] = createSignal<readonly Change[]>([]);
   const isModifying = () => query.modify === 'true' && props.instance.state === 'ACTIVE';
   const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null }, { replace: true });
+  const chooseItem = (item: ElementInstanceResult) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true });
+  const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });
   const calling = () => (statistics.data?.items ?? []).filter((one) => one.active > 0 && model()?.elements.get(one.elementId)?.type === 'callActivity').map((one) => one.elementId);
   const nameOf = (item: ElementInstanceResult) => item.elementName || diagram()?.nameOf(item.elementId) || item.elementId;
-  const tab = (): Tab => TABS.find((one) => one === params.tab) ?? 'variables';
-  const link = (to: Tab) => `/operate/processes/${key()}/${to}${query.element ? `?element=${encodeURIComponent(query.element)}` : ''}`;
+  const tab = (): Tab => TABS.find((one) => one === params.tab) ?? PARTS[params.tab ?? ''] ?? 'variables';
+  const link = (to: Tab) => `/operate/processes/${key()}/${to}${query.element ? `?element=${encodeURIComponent(query.element)}${query.scope ? `&scope=${query.scope}` : ''}` : ''}${query.modify ? `${query.element ? '&' : '?'}modify=${query.modify}` : ''}`;
   return (
     <>
       <Header instance={props.instance} isRunning={isRunning()} isModifying={isModifying()} onModify={() => setQuery({ modify: 'true' })} again={again} />
@@ -115,7 +135,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           nameOf={nameOf}
           selected={query.element}
           version={version()}
-          onSelect={(item) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true })}
+          onSelect={chooseItem}
         />
       </div>
       <Show when={props.instance.state === 'ACTIVE' && !isModifying()}>
@@ -149,6 +169,21 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
         </Show>
         <Show when={tab() === 'jobs'}>
           <Jobs instanceKey={key()} elementId={query.element} canChange={isRunning()} again={again} />
+        </Show>
+        <Show when={tab() === 'details'}>
+          <Details instance={props.instance} model={model()} elementId={query.element} scopeKey={query.scope} mappings={MAPPINGS[params.tab ?? '']} />
+        </Show>
+        <Show when={tab() === 'timeline'}>
+          <Timeline instanceKey={key()} start={props.instance.startDate} end={props.instance.endDate} elementId={query.element} nameOf={nameOf} onSelect={chooseItem} />
+        </Show>
+        <Show when={tab() === 'listeners'}>
+          <Listeners instanceKey={key()} elementId={query.element} model={model()} />
+        </Show>
+        <Show when={tab() === 'messages'}>
+          <MessageTables open={ofElement()} correlated={ofElement()} />
+        </Show>
+        <Show when={tab() === 'operations-log'}>
+          <LogTable filter={{ processInstanceKey: key() }} />
         </Show>
         <Show when={tab() === 'called'}>
           <Called instanceKey={key()} />
