@@ -11,3 +11,19 @@ declare module 'dmn-js/lib/NavigatedViewer' {
     destroy(): void;
   }
 }
+declare module 'bpmn-js-differ' {
+  interface Part {
+    $type: string;
+    id: string;
+    name?: string;
+  }
+  export function diff(
+    before: unknown,
+    after: unknown,
+  ): {
+    _added: Record<string, Part>;
+    _removed: Record<string, Part>;
+    _changed: Record<string, { model: Part; attrs: Record<string, { oldValue: unknown; newValue: unknown }> }>;
+    _layoutChanged: Record<string, Part>;
+  };
+}
