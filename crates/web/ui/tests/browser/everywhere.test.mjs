@@ -16,7 +16,8 @@ before(async () => {
     'user.bpmn': bpmn('user', [['user', 'person', undefined, HOSTILE]], { name: 'User' }),
     'one.dmn': `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="one" name="one" namespace="n"><decision id="dec" name="&lt;b&gt;d&lt;/b&gt;"><variable id="v" name="x"/><literalExpression id="l"><text>"&lt;i&gt;"</text></literalExpression></decision></definitions>`,
   });
-  keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100) });
+  await deploy(server, { 'hostile.bpmn': bpmn('hostile', [['job', 'work', 'hostile-job', HOSTILE]], { name: HOSTILE }) });
+  keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100), processDefinitionVersion: 1 });
   await fail(server, 'hostile-job', HOSTILE + 'y'.repeat(5000));
   keys.user = await start(server, 'user', { text: HOSTILE });
   const evaluated = await server.rest('POST', '/v2/decision-definitions/evaluation', { decisionDefinitionId: 'dec', variables: {} });
@@ -59,6 +60,8 @@ const pages = () => [
   ['/operate/processes/1', 'There is no such instance'],
   ['/operate/definitions', 'Definitions'],
   ['/operate/definitions/hostile', HOSTILE],
+  ['/operate/definitions/hostile?heat=wait', HOSTILE],
+  ['/operate/definitions/hostile?compare=2&version=1', HOSTILE],
   ['/operate/definitions/nothing', 'There is no such process'],
   ['/operate/decisions?decision=dec', 'Decisions'],
   [`/operate/decisions/${keys.evaluation}`, '<b>d</b>'],

@@ -185,3 +185,77 @@ test('the operations log is filtered, and the URL has the filter', () =>
     await opens(page, `/operate/operations-log?processInstance=${keys.rich}&entityType=PROCESS_INSTANCE&operationType=RESUME`);
     await count(rowsOf(page, 'Operations log'), 1);
   }));
+
+test('versions of a process are compared: what was added, removed and changed', async () => {
+  const versions = [
+    bpmn('compared', [['job', 'a', 'a-type', 'First'], ['job', 'b', 'b-type', 'Second']], { name: 'Compared' }),
+    bpmn('compared', [['job', 'a', 'other-type', 'First'], ['job', 'c', 'c-type', 'Third']], { name: 'Compared' }),
+  ];
+  for (const text of versions) await deploy(server, { 'compared.bpmn': text });
+  await until(async () => (await search(server, 'process-definitions', { processDefinitionId: 'compared' })).page.totalItems === 2, 'both are found');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/definitions/compared');
+    await page.getByLabel('Compare with').selectOption('1');
+    await page.waitForURL(/compare=1/);
+    const rows = rowsOf(page, 'Differences between the versions');
+    await rows.filter({ hasText: 'Third (c)' }).getByText('Added').waitFor();
+    await rows.filter({ hasText: 'Second (b)' }).getByText('Removed').waitFor();
+    const changed = await rows.filter({ hasText: 'First (a)' }).innerText();
+    assert.match(changed, /Changed[\s\S]*Job type: a-type → other-type/);
+    await page.locator('.djs-element.added[data-element-id="c"]').waitFor({ state: 'attached' });
+    await page.locator('.djs-element.removed[data-element-id="b"]').waitFor({ state: 'attached' });
+    await rows.filter({ hasText: 'First (a)' }).getByRole('button').click();
+    await count(page.locator('.djs-element.selected[data-element-id="a"]'), 2);
+    await page.reload();
+    await rows.filter({ hasText: 'Third (c)' }).waitFor();
+  });
+});
+
+test('a version is started at chosen elements with JSON, and by its form', async () => {
+  const schema = JSON.stringify({ id: 'look-form', type: 'default', schemaVersion: 18, components: [{ key: 'customer', type: 'textfield', id: 'f1', label: 'Customer' }] });
+  await deploy(server, { 'started.bpmn': bpmn('started', [['job', 'a', 'started-a', 'A'], ['job', 'b', 'started-b', 'B']], { name: 'Started', startForm: 'look-form' }), 'look.form': schema });
+  await until(async () => (await search(server, 'process-definitions', { processDefinitionId: 'started' })).page.totalItems === 1, 'it is found');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/definitions/started');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Start …' }).click();
+    await dialog.getByLabel('as JSON').check();
+    await dialog.getByLabel('Variables as JSON').fill('{"a": 1,}');
+    assert.ok(await dialog.getByRole('button', { name: 'Start', exact: true }).isDisabled());
+    await dialog.getByLabel('Variables as JSON').fill('{"big": 12345678901234567890.25}');
+    await dialog.getByLabel('Start at').selectOption('b');
+    await dialog.getByLabel('Start at').selectOption('a');
+    await dialog.getByRole('button', { name: 'Remove A (a)' }).click();
+    await dialog.getByLabel('Business ID').fill('started-1');
+    await dialog.getByLabel('Tags').fill('urgent, red');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).dblclick();
+    await page.waitForURL(/\/operate\/processes\/\d+/);
+    const key = /processes\/(\d+)/.exec(page.url())[1];
+    const instance = await server.rest('GET', `/v2/process-instances/${key}`);
+    assert.deepEqual([instance.businessId, [...instance.tags].sort()], ['started-1', ['red', 'urgent']]);
+    const { items } = await search(server, 'element-instances', { processInstanceKey: key, state: 'ACTIVE', type: 'SERVICE_TASK' });
+    assert.deepEqual(items.map((one) => one.elementId), ['b']);
+    assert.equal((await search(server, 'variables', { processInstanceKey: key, name: 'big' })).items[0].value, '12345678901234567890.25');
+    assert.equal((await search(server, 'process-instances', { processDefinitionId: 'started' })).page.totalItems, 1, 'two clicks are one start');
+    await opens(page, '/operate/definitions/started');
+    await page.getByRole('button', { name: 'Start …' }).click();
+    await dialog.locator('.form[data-drawn]').waitFor();
+    await dialog.getByLabel('Customer').fill('ann');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL((url) => /\/operate\/processes\/\d+/.test(url.pathname) && !url.pathname.endsWith(key));
+    const other = /processes\/(\d+)/.exec(page.url())[1];
+    assert.equal((await search(server, 'variables', { processInstanceKey: other, name: 'customer' })).items[0].value, '"ann"');
+  });
+});
+
+test('the diagram of a process is coloured by counts and by wait, with the numbers beside it', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/definitions/broken?heat=tokens');
+    await page.locator('.djs-element.heat-5[data-element-id="work"]').waitFor({ state: 'attached' });
+    assert.match(await rowsOf(page, 'Elements by tokens now').innerText(), /Work\s+3/);
+    await page.getByLabel('Colour by').selectOption('passed');
+    await count(rowsOf(page, 'Elements by how often passed'), 2);
+    await page.locator('.djs-element.heat-5[data-element-id="start"]').waitFor({ state: 'attached' });
+    await page.getByLabel('Colour by').selectOption('wait');
+    assert.match(await rowsOf(page, 'Elements by longest wait now').innerText(), /Work\s+\d+/);
+  }));
