@@ -1,4 +1,4 @@
-import { A, useLocation, useNavigate } from '@solidjs/router';
+import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'solid-js';
 import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
@@ -6,46 +6,11 @@ import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
-import { Copy, State } from '../ui/parts';
-import { type Column, Table, usePlace } from '../ui/Table';
-import { Time } from '../ui/time';
+import { Table, usePlace } from '../ui/Table';
 import { BulkDialog, type BulkKind } from './Bulk';
+import { ColumnChoice, columnsOf, SORTS } from './columns';
 import { FilterBar } from './FilterBar';
 import { type Filter, parse, STATES, toApi, write } from './filters';
-
-const SORTS = ['processInstanceKey', 'processDefinitionId', 'processDefinitionName', 'processDefinitionVersion', 'parentProcessInstanceKey', 'startDate', 'endDate', 'state', 'tenantId', 'businessId'] as const;
-
-const COLUMNS: Column<ProcessInstanceResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} incident={row.hasIncident} />, sort: 'state' },
-  { head: 'Process', cell: (row) => row.processDefinitionName || row.processDefinitionId, sort: 'processDefinitionName' },
-  {
-    head: 'Key',
-    cell: (row) => (
-      <span class="key">
-        <A href={`/operate/processes/${row.processInstanceKey}`}>{row.processInstanceKey}</A>
-        <Copy text={row.processInstanceKey} />
-      </span>
-    ),
-    sort: 'processInstanceKey',
-  },
-  { head: 'Business ID', cell: (row) => row.businessId ?? '–', sort: 'businessId' },
-  { head: 'Version', cell: (row) => row.processDefinitionVersion, sort: 'processDefinitionVersion', class: 'number' },
-  { head: 'Started', cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
-  { head: 'Ended', cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
-  {
-    head: 'Parent',
-    cell: (row) => (
-      <Show when={row.parentProcessInstanceKey} fallback="–">
-        {(key) => (
-          <A class="key" href={`/operate/processes/${key()}`}>
-            {key()}
-          </A>
-        )}
-      </Show>
-    ),
-    sort: 'parentProcessInstanceKey',
-  },
-];
 
 /** The list of instances: filter, diagram, table, selection. */
 export default function Instances(): JSX.Element {
@@ -56,12 +21,15 @@ export default function Instances(): JSX.Element {
   const { sort, page } = usePlace(SORTS, { field: 'startDate', order: 'DESC' });
   const setFilter = (next: Filter) => {
     const url = write(next);
-    const order = new URLSearchParams(location.search).get('sort');
-    if (order) url.set('sort', order);
+    for (const kept of ['sort', 'columns']) {
+      const value = new URLSearchParams(location.search).get(kept);
+      if (value) url.set(kept, value);
+    }
     navigate(`/operate/processes?${url}`);
   };
   const found = useRead(searchProcessInstances, () => ({ body: { filter: api(), sort: sort(), page: page() }, live: true }));
 
+  const columns = () => columnsOf(new URLSearchParams(location.search).get('columns'));
   // The version that is drawn: the chosen one, else the latest.
   const definition = useRead(searchProcessDefinitions, () => ({
     body: {
@@ -116,6 +84,8 @@ export default function Instances(): JSX.Element {
         <span class="muted" role="status">
           {total(found.data?.page)} match
         </span>
+        <span class="spacer" />
+        <ColumnChoice />
       </div>
       <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
       <Show when={filter().process && definition.data && !drawn()}>
@@ -161,7 +131,7 @@ export default function Instances(): JSX.Element {
       <Table
         label="Process instances"
         query={found}
-        columns={COLUMNS}
+        columns={columns()}
         usual="startDate:desc"
         select={{
           isChosen: (row) => all() || chosen().has(row.processInstanceKey),

@@ -77,7 +77,11 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
   let dialog!: HTMLDialogElement;
   const id = createUniqueId();
   const before = document.activeElement;
-  onMount(() => dialog.showModal());
+  onMount(() => {
+    // What is there at the start has not been typed.
+    for (const one of dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox], [type=radio]), textarea')) one.defaultValue = one.value;
+    dialog.showModal();
+  });
   const isTyped = () =>
     [...dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox]), textarea')].some(
       (one) => one.value !== one.defaultValue,
