@@ -73,10 +73,11 @@ test('states, business IDs, keys and variables filter the list, and the URL has 
     await page.waitForURL((url) => url.search === '');
     await page.getByRole('button', { name: '+ Filter' }).click();
     await page.getByLabel('Name of the variable').fill('customer');
-    await page.getByLabel('Value as JSON').fill('ann');
+    await page.getByLabel('Type of the value').selectOption('JSON');
+    await page.getByLabel('Value', { exact: true }).fill('ann');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('The value is no JSON').waitFor();
-    await page.getByLabel('Value as JSON').fill('"ann"');
+    await page.getByText('customer: This is no JSON').waitFor();
+    await page.getByLabel('Type of the value').selectOption('text');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.waitForURL(/var=customer%3Aeq%3A%22ann%22/);
     await count(rows, 1);
