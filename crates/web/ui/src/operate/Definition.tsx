@@ -119,7 +119,7 @@ export default function Definition(): JSX.Element {
                     <For each={versions.data?.items.filter((other) => other.version !== one().version)}>
                       {(other) => (
                         <option value={other.version} selected={other.version === compared()?.version}>
-                          version {other.version}
+                          {other.version}
                         </option>
                       )}
                     </For>

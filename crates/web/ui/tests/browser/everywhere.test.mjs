@@ -80,6 +80,21 @@ const pages = () => [
   ['/operate/nothing', 'There is no such page'],
 ];
 
+/** Pages with the button that opens a dialog. */
+const dialogs = () => [
+  ['/admin/users', 'New user'],
+  ['/admin/users', 'Search Ctrl K'],
+  ['/operate/processes', '+ Filter'],
+  ['/operate/processes', '+ Alternative'],
+  ['/operate/processes', 'Columns'],
+  ['/operate/messages', 'Send a message …'],
+  ['/operate/messages', 'Broadcast a signal …'],
+  ['/operate/definitions/hostile', 'Start …'],
+  ['/operate/definitions/hostile', 'Delete'],
+  [`/operate/processes/${keys.instance}`, 'Act as the worker …'],
+  [`/operate/processes/${keys.instance}`, 'Cancel instance'],
+];
+
 const settle = async (page, heading) => {
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).first().waitFor({ state: 'attached' });
   await until(() => page.evaluate(() => !document.body.innerText.includes('Loading …') && !document.querySelector('.diagram:not([data-drawn]), .dmn:not([data-drawn])')), 'the page is there');
@@ -107,11 +122,11 @@ test('no page violates WCAG 2.2 A and AA, in light and dark, and content from st
         const wider = await tooWide(page);
         if (wider > 0) found[`${path}, layout`] = [`${wider} px too wide`];
       }
-      for (const open of ['New user', 'Search Ctrl K']) {
-        await page.goto(`${server.url}/admin/users`);
-        await page.getByRole('button', { name: open }).click();
+      for (const [path, open] of dialogs()) {
+        await page.goto(server.url + path);
+        await page.getByRole('button', { name: open, exact: true }).first().click();
         await page.getByRole('dialog').waitFor();
-        await look(open);
+        await look(`${path}, ${open}`);
       }
       assert.deepEqual(found, {});
     },

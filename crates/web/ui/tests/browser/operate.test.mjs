@@ -371,7 +371,7 @@ test('a definition shows its versions, and one of them is deleted', async () => 
   await withPage(server, async (page) => {
     await opens(page, '/operate/definitions/old?version=1');
     await drawn(page);
-    assert.equal(await page.getByLabel('Version').inputValue(), '1');
+    assert.equal(await page.getByLabel('Version', { exact: true }).inputValue(), '1');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete version 1' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
