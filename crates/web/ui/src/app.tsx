@@ -14,6 +14,10 @@ const Definitions = lazy(() => import('./operate/Definitions'));
 const Definition = lazy(() => import('./operate/Definition'));
 const Decisions = lazy(() => import('./operate/Decisions'));
 const DecisionInstance = lazy(() => import('./operate/DecisionInstance'));
+const Migrate = lazy(() => import('./operate/migrate/Migrate'));
+const Messages = lazy(() => import('./operate/Messages'));
+const Log = lazy(() => import('./operate/Log'));
+const Incidents = lazy(() => import('./operate/AllIncidents'));
 const Batches = lazy(() => import('./operate/Batches'));
 const Batch = lazy(() => import('./operate/Batch'));
 const Tasks = lazy(() => import('./tasklist/Tasks'));
@@ -120,6 +124,10 @@ export function App(): JSX.Element {
             <Route path="/operate/definitions/:id" component={Definition} />
             <Route path="/operate/decisions" component={Decisions} />
             <Route path="/operate/decisions/:key" component={DecisionInstance} />
+            <Route path="/operate/migrate" component={Migrate} />
+            <Route path="/operate/incidents" component={Incidents} />
+            <Route path="/operate/messages" component={Messages} />
+            <Route path="/operate/operations-log" component={Log} />
             <Route path="/operate/batch-operations" component={Batches} />
             <Route path="/operate/batch-operations/:key" component={Batch} />
             <Route path="/tasklist/processes" component={Processes} />

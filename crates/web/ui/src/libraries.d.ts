@@ -16,3 +16,20 @@ declare module 'virtual:licences' {
   const licences: { licence: string; packages: string[]; text: string }[];
   export default licences;
 }
+
+declare module 'bpmn-js-differ' {
+  interface Part {
+    $type: string;
+    id: string;
+    name?: string;
+  }
+  export function diff(
+    before: unknown,
+    after: unknown,
+  ): {
+    _added: Record<string, Part>;
+    _removed: Record<string, Part>;
+    _changed: Record<string, { model: Part; attrs: Record<string, { oldValue: unknown; newValue: unknown }> }>;
+    _layoutChanged: Record<string, Part>;
+  };
+}

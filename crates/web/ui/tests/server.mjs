@@ -127,3 +127,8 @@ export async function fail(server, type, errorMessage) {
 }
 
 export const search = (server, what, filter, more = {}, headers = {}) => server.rest('POST', `/v2/${what}/search`, { filter, ...more }, headers);
+
+/** A process of the given elements, without a diagram; `more` stands beside it. */
+export const model = (id, elements, more = '', name = id) => `<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:z="${ZEEBE}" id="m" targetNamespace="t">${more}
+<process id="${id}" name="${escaped(name)}" isExecutable="true">${elements}</process></definitions>`;

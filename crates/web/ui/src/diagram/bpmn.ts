@@ -78,6 +78,11 @@ export class Diagram {
     this.fit();
   }
 
+  /** The model as the library has read it. */
+  get definitions(): unknown {
+    return this.viewer.getDefinitions();
+  }
+
   fit(): void {
     this.get<Canvas>('canvas').zoom('fit-viewport', 'auto');
   }

@@ -13,9 +13,12 @@ export const AREAS: readonly { area: Area; href: string; pages: readonly { label
     pages: [
       { label: 'Overview', href: '/operate' },
       { label: 'Instances', href: '/operate/processes?active=true&incidents=true' },
+      { label: 'Incidents', href: '/operate/incidents' },
       { label: 'Definitions', href: '/operate/definitions' },
       { label: 'Decisions', href: '/operate/decisions' },
+      { label: 'Messages', href: '/operate/messages' },
       { label: 'Batch operations', href: '/operate/batch-operations' },
+      { label: 'Operations log', href: '/operate/operations-log' },
     ],
   },
   {

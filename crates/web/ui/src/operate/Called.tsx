@@ -1,10 +1,10 @@
 import { A } from '@solidjs/router';
-import type { JSX } from 'solid-js';
-import { searchProcessInstances } from '../api/generated/operations';
+import { createSignal, For, type JSX, Show } from 'solid-js';
+import { searchDecisionInstances, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
 import { useRead } from '../query';
 import { State } from '../ui/parts';
-import { type Column, Table, usePlace } from '../ui/Table';
+import { type Column, PAGE_SIZE, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
 const SORTS = ['processInstanceKey', 'processDefinitionName', 'startDate', 'endDate', 'state'] as const;
@@ -24,9 +24,63 @@ const COLUMNS: Column<ProcessInstanceResult>[] = [
   { head: 'Ended', cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
 ];
 
-/** The instances that an instance has called. */
+/** The instances that an instance has called, and the decisions that it has evaluated. */
 export function Called(props: { instanceKey: string }): JSX.Element {
   const { sort, page } = usePlace(SORTS, { field: 'startDate', order: 'DESC' });
   const found = useRead(searchProcessInstances, () => ({ body: { filter: { parentProcessInstanceKey: props.instanceKey }, sort: sort(), page: page() }, live: true }));
-  return <Table label="Called instances" query={found} columns={COLUMNS} usual="startDate:desc" empty="This instance has called no other." />;
+  return (
+    <div class="stack">
+      <Table label="Called instances" query={found} columns={COLUMNS} usual="startDate:desc" empty="This instance has called no other." />
+      <Decisions instanceKey={props.instanceKey} />
+    </div>
+  );
+}
+
+function Decisions(props: { instanceKey: string }): JSX.Element {
+  const [limit, setLimit] = createSignal(PAGE_SIZE);
+  const found = useRead(searchDecisionInstances, () => ({
+    body: { filter: { processInstanceKey: props.instanceKey }, sort: [{ field: 'evaluationDate' as const, order: 'DESC' as const }], page: { limit: limit() } },
+    live: true,
+  }));
+  return (
+    <Show when={found.data?.items.length}>
+      <h2>Decisions</h2>
+      <table aria-label="Decisions">
+        <thead>
+          <tr>
+            <For each={['State', 'Decision', 'Key', 'Version', 'Evaluated', 'Result']}>{(head) => <th scope="col">{head}</th>}</For>
+          </tr>
+        </thead>
+        <tbody>
+          <For each={found.data?.items}>
+            {(one) => (
+              <tr>
+                <td>
+                  <State of={one.state} />
+                </td>
+                <td>{one.decisionDefinitionName || one.decisionDefinitionId}</td>
+                <td>
+                  <A class="key" href={`/operate/decisions/${one.decisionEvaluationInstanceKey}`}>
+                    {one.decisionEvaluationInstanceKey}
+                  </A>
+                </td>
+                <td>{one.decisionDefinitionVersion}</td>
+                <td>
+                  <Time of={one.evaluationDate} />
+                </td>
+                <td class="clip">
+                  <code>{(one.evaluationFailure ?? one.result).slice(0, 300)}</code>
+                </td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+      <Show when={found.data?.items.length === limit()}>
+        <div>
+          <button onClick={() => setLimit(limit() + PAGE_SIZE)}>Show more decisions</button>
+        </div>
+      </Show>
+    </Show>
+  );
 }

@@ -7,9 +7,18 @@ import { useRead } from '../query';
 import { State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
+import { decisionOf, type EvaluationQuery, toApi, versionOf } from './evaluations';
 
 const SORTS = ['evaluationDate', 'decisionDefinitionName', 'decisionDefinitionVersion', 'state', 'processInstanceKey'] as const;
 const PICKED = 200;
+const CHIPS: [keyof EvaluationQuery, string][] = [
+  ['processInstanceId', 'process instance'],
+  ['decisionInstanceIds', 'evaluations'],
+  ['evaluationDateAfter', 'evaluated after'],
+  ['evaluationDateBefore', 'evaluated before'],
+  ['tenant', 'tenant'],
+  ['businessId', 'business ID'],
+];
 const COLUMNS: Column<DecisionInstanceResult>[] = [
   { head: 'State', cell: (row) => <State of={row.state} />, sort: 'state' },
   { head: 'Decision', cell: (row) => row.decisionDefinitionName || row.decisionDefinitionId, sort: 'decisionDefinitionName' },
@@ -40,45 +49,33 @@ const COLUMNS: Column<DecisionInstanceResult>[] = [
 
 /** Evaluations of decisions, and the decision that is chosen. */
 export default function Decisions(): JSX.Element {
-  const [query, setQuery] = useSearchParams<{ decision: string; version: string; evaluated: string; failed: string; processInstanceId: string }>();
+  const [query, setQuery] = useSearchParams<EvaluationQuery & Record<string, string>>();
   const list = createUniqueId();
   const { sort, page } = usePlace(SORTS, { field: 'evaluationDate', order: 'DESC' });
-  const version = () => Number(query.version) || undefined;
-  const state = () => (query.failed === 'true' && query.evaluated !== 'true' ? 'FAILED' : query.evaluated === 'true' && query.failed !== 'true' ? 'EVALUATED' : undefined);
-  const found = useRead(searchDecisionInstances, () => ({
-    body: {
-      filter: {
-        ...(query.decision ? { decisionDefinitionId: query.decision } : {}),
-        ...(query.decision && version() ? { decisionDefinitionVersion: version() } : {}),
-        ...(state() ? { state: state() as 'FAILED' | 'EVALUATED' } : {}),
-        ...(/^\d{1,19}$/.test(query.processInstanceId ?? '') ? { processInstanceKey: query.processInstanceId } : {}),
-      },
-      sort: sort(),
-      page: page(),
-    },
-    live: true,
-  }));
+  const version = () => versionOf(query);
+  const decision = () => decisionOf(query);
+  const found = useRead(searchDecisionInstances, () => ({ body: { filter: toApi(query), sort: sort(), page: page() }, live: true }));
   const decisions = useRead(searchDecisionDefinitions, () => ({ body: { filter: { isLatestVersion: true }, page: { limit: PICKED } } }));
   const versions = useRead(searchDecisionDefinitions, () => ({
-    body: { filter: { decisionDefinitionId: query.decision }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: 1000 } },
-    enabled: Boolean(query.decision),
+    body: { filter: { decisionDefinitionId: decision() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: 1000 } },
+    enabled: decision() !== undefined,
     keep: false,
   }));
-  const chosen = () => (query.decision ? (versions.data?.items.find((one) => one.version === version()) ?? versions.data?.items[0]) : undefined);
+  const chosen = () => (decision() ? (versions.data?.items.find((one) => one.version === version()) ?? versions.data?.items[0]) : undefined);
   const set = (part: Record<string, string | null>) => setQuery({ ...part, after: null, before: null } as never);
   const toggle = (name: 'evaluated' | 'failed') => set({ [name]: query[name] === 'true' ? null : 'true' });
   return (
     <main class="page">
       <h1>Decisions</h1>
       <div class="chips" role="search" aria-label="Filter">
-        <input aria-label="Decision" placeholder="All decisions" list={list} value={query.decision ?? ''} onChange={(event) => set({ decision: event.currentTarget.value.trim() || null, version: null })} />
+        <input aria-label="Decision" placeholder="All decisions" list={list} value={decision() ?? ''} onChange={(event) => set({ decision: event.currentTarget.value.trim() || null, name: null, version: null })} />
         <datalist id={list}>
           <For each={decisions.data?.items}>{(one) => <option value={one.decisionDefinitionId}>{one.name}</option>}</For>
         </datalist>
         <Show when={(decisions.data?.page.totalItems ?? 0) > PICKED}>
           <span class="muted">The list has the first {PICKED}; any other ID can be typed.</span>
         </Show>
-        <Show when={query.decision}>
+        <Show when={decision()}>
           <select aria-label="Version" onChange={(event) => set({ version: event.currentTarget.value || null })}>
             <option value="">All versions</option>
             <For each={versions.data?.items}>
@@ -96,20 +93,24 @@ export default function Decisions(): JSX.Element {
         <button aria-pressed={query.failed === 'true'} class={query.failed === 'true' ? 'primary' : ''} onClick={() => toggle('failed')}>
           Failed
         </button>
-        <Show when={query.processInstanceId}>
-          <span class="chip">
-            <span>process instance {query.processInstanceId}</span>
-            <button class="plain" aria-label="Remove filter: process instance" onClick={() => set({ processInstanceId: null })}>
-              ✕
-            </button>
-          </span>
-        </Show>
+        <For each={CHIPS.filter(([name]) => query[name])}>
+          {([name, word]) => (
+            <span class="chip">
+              <span>
+                {word} {query[name]}
+              </span>
+              <button class="plain" aria-label={`Remove filter: ${word}`} onClick={() => set({ [name]: null })}>
+                ✕
+              </button>
+            </span>
+          )}
+        </For>
       </div>
       <Show when={chosen()} keyed>
         {(one) => <DmnDiagram requirementsKey={one.decisionRequirementsKey} decisionId={one.decisionDefinitionId} matched={[]} />}
       </Show>
-      <Show when={query.decision && versions.data?.items.length === 0}>
-        <p class="failure">No decision has the ID {query.decision}.</p>
+      <Show when={decision() && versions.data?.items.length === 0}>
+        <p class="failure">No decision has the ID {decision()}.</p>
       </Show>
       <Table label="Evaluations" query={found} columns={COLUMNS} usual="evaluationDate:desc" empty="No evaluation matches." />
     </main>

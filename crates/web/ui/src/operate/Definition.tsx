@@ -1,12 +1,17 @@
 import { A, useNavigate, useParams, useSearchParams } from '@solidjs/router';
-import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { createMemo, createSignal, For, type JSX, lazy, Show } from 'solid-js';
 import { deleteResource, getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import { call } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { useModel } from '../diagram/model';
 import { refresh, useRead } from '../query';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { say } from '../ui/toast';
+import { type HeatKind, heatMarks, HEATS, HeatTable, useHeat } from './definition/Heat';
+
+const Differences = lazy(() => import('./definition/Differences'));
+const StartDialog = lazy(() => import('./definition/StartDialog'));
 
 const VERSIONS_MAX = 1000;
 
@@ -15,8 +20,10 @@ export default function Definition(): JSX.Element {
   const params = useParams<{ id: string }>();
   const id = () => decodeURIComponent(params.id);
   const navigate = useNavigate();
-  const [query, setQuery] = useSearchParams<{ version: string }>();
+  const [query, setQuery] = useSearchParams<{ version: string; compare: string; heat: string }>();
   const [deleting, setDeleting] = createSignal(false);
+  const [starting, setStarting] = createSignal(false);
+  const [withHistory, setWithHistory] = createSignal(false);
   const versions = useRead(searchProcessDefinitions, () => ({
     body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
     live: true,
@@ -25,7 +32,7 @@ export default function Definition(): JSX.Element {
   const key = () => chosen()?.processDefinitionKey;
   const counts = useRead(getProcessDefinitionStatistics, () => ({
     path: { processDefinitionKey: key() ?? '' },
-    body: { filter: { state: 'ACTIVE' as const } },
+    body: { filter: query.heat === 'passed' ? {} : { state: 'ACTIVE' as const } },
     enabled: key() !== undefined,
     live: true,
   }));
@@ -35,9 +42,13 @@ export default function Definition(): JSX.Element {
     live: true,
   }));
   const byElement = createMemo(() => new Map(counts.data?.items.map((one) => [one.elementId, one])));
+  const model = useModel(chosen);
+  const compared = () => (query.compare && query.compare !== String(chosen()?.version) ? versions.data?.items.find((one) => String(one.version) === query.compare) : undefined);
+  const heatKind = () => (Object.keys(HEATS) as HeatKind[]).find((one) => one === query.heat);
+  const heat = useHeat(heatKind, key, () => counts.data?.items ?? []);
   const list = (more: string) => `/operate/processes?process=${encodeURIComponent(id())}&version=${chosen()?.version}&${more}`;
   const remove = async () => {
-    await call(deleteResource, { path: { resourceKey: key()! }, body: {} });
+    await call(deleteResource, { path: { resourceKey: key()! }, body: withHistory() ? { deleteHistory: true } : {} });
     setDeleting(false);
     await refresh();
     say('Deleted');
@@ -76,25 +87,71 @@ export default function Definition(): JSX.Element {
               </span>
               <span class="spacer" />
               <A href={list('active=true&incidents=true')}>{total(running.data?.page)} running</A>
-              <A href={`/tasklist/processes/${encodeURIComponent(id())}/start`}>Start …</A>
+              <button disabled={!model()} onClick={() => setStarting(true)}>
+                Start …
+              </button>
+              <A class="button" href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}&active=true&incidents=true`}>
+                Migrate …
+              </A>
               <button class="danger" onClick={() => setDeleting(true)}>
                 Delete
               </button>
             </div>
-            <Show when={key()} keyed>
+            <div class="row">
+              <label class="row">
+                Colour by
+                <select onChange={(event) => setQuery({ heat: event.currentTarget.value || null })}>
+                  <option value="">nothing</option>
+                  <For each={Object.keys(HEATS) as HeatKind[]}>
+                    {(kind) => (
+                      <option value={kind} selected={heatKind() === kind}>
+                        {HEATS[kind]}
+                      </option>
+                    )}
+                  </For>
+                </select>
+              </label>
+              <Show when={(versions.data?.items.length ?? 0) > 1}>
+                <label class="row">
+                  Compare with
+                  <select onChange={(event) => setQuery({ compare: event.currentTarget.value || null })}>
+                    <option value="">nothing</option>
+                    <For each={versions.data?.items.filter((other) => other.version !== one().version)}>
+                      {(other) => (
+                        <option value={other.version} selected={other.version === compared()?.version}>
+                          {other.version}
+                        </option>
+                      )}
+                    </For>
+                  </select>
+                </label>
+              </Show>
+            </div>
+            <Show when={compared()}>
+              {(other) => <Differences before={other().version < one().version ? other() : one()} after={other().version < one().version ? one() : other()} />}
+            </Show>
+            <Show when={compared() ? undefined : key()} keyed>
               {(definitionKey) => (
                 <BpmnDiagram
                   definitionKey={definitionKey}
                   counts={byElement()}
+                  marks={heatMarks(heat.values())}
                   onSelect={(element) => element && navigate(list(`active=true&incidents=true&elementId=${encodeURIComponent(element)}`))}
                 />
               )}
             </Show>
+            <Show when={compared() ? undefined : heatKind()} keyed>
+              {(kind) => <HeatTable kind={kind} values={heat.values()} nameOf={(element) => model()?.nameOf(element) ?? element} isCut={heat.isCut()} error={heat.error()} />}
+            </Show>
+            <Show when={starting() && model()}>{(model) => <StartDialog definition={one()} model={model()} onClose={() => setStarting(false)} />}</Show>
             <Show when={deleting()}>
               <Dialog title={`Delete version ${one().version}?`} onClose={() => setDeleting(false)}>
                 <p>
                   {one().name || one().processDefinitionId}, version {one().version}: it can be started no more. {total(running.data?.page)} instances of it run; with running instances, the server refuses.
                 </p>
+                <label class="row">
+                  <input type="checkbox" onChange={(event) => setWithHistory(event.currentTarget.checked)} /> with the history of its instances, which cannot be undone
+                </label>
                 <div class="actions">
                   <button onClick={() => setDeleting(false)}>Keep it</button>
                   <Action class="danger" do={remove}>

@@ -1,8 +1,8 @@
 import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
-import { searchProcessDefinitionVariableNames, searchProcessDefinitions } from '../api/generated/operations';
+import { searchProcessDefinitions } from '../api/generated/operations';
 import { useRead } from '../query';
-import { Dialog, Field } from '../ui/parts';
-import { type Filter, keysOf, STATES, type StateName, type VariableCondition } from './filters';
+import { ALTERNATIVES_MAX, type Filter, parse, STATES, type StateName, type VariableCondition } from './filters';
+import { MoreFilters } from './MoreFilters';
 
 const PICKED = 50;
 const WORDS: Record<StateName, string> = { active: 'Active', incidents: 'Incidents', suspended: 'Suspended', completed: 'Completed', canceled: 'Canceled' };
@@ -11,14 +11,17 @@ const OPERATOR_WORDS: Record<VariableCondition['operator'], string> = { eq: 'is'
 /** The filter as chips: states to switch, what is chosen to take away, and one way to add more. */
 export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) => void; definitionKey: string | undefined }): JSX.Element {
   const [adding, setAdding] = createSignal(false);
+  /** The alternative that is edited: its place, or the end for a new one. */
+  const [alternative, setAlternative] = createSignal<number>();
+  const none = parse(new URLSearchParams());
+  const withAlternative = (at: number, one: Filter | undefined) => change({ or: [...props.filter.or.slice(0, at), ...(one ? [one] : []), ...props.filter.or.slice(at + 1)] });
   const change = (part: Partial<Filter>) => props.onChange({ ...props.filter, ...part });
   const toggle = (state: StateName) => {
     const states = new Set(props.filter.states);
     if (!states.delete(state)) states.add(state);
     change({ states });
   };
-  const chips = (): { text: string; without: Partial<Filter> }[] => {
-    const { filter } = props;
+  const chips = (filter = props.filter): { text: string; without: Partial<Filter> }[] => {
     const date = (text: string) => new Date(text).toLocaleString();
     const named: [string | undefined, Partial<Filter>][] = [
       [filter.element && `element ${filter.element}`, { element: undefined }],
@@ -34,8 +37,9 @@ export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) =>
       [filter.endAfter && `ended after ${date(filter.endAfter)}`, { endAfter: undefined }],
       [filter.endBefore && `ended before ${date(filter.endBefore)}`, { endBefore: undefined }],
       [filter.tenant && `tenant ${filter.tenant}`, { tenant: undefined }],
+      [filter.tags.length > 0 ? `tags ${filter.tags.join(', ')}` : undefined, { tags: [] }],
       ...filter.variables.map((one): [string, Partial<Filter>] => [
-        `${one.name} ${OPERATOR_WORDS[one.operator]} ${one.operator === 'exists' ? '' : one.value}`,
+        `${one.name} ${OPERATOR_WORDS[one.operator]} ${one.operator === 'exists' ? (one.value === 'false' ? 'not' : '') : one.value}`.trim(),
         { variables: filter.variables.filter((other) => other !== one) },
       ]),
     ];
@@ -63,9 +67,47 @@ export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) =>
           )}
         </For>
         <button onClick={() => setAdding(true)}>+ Filter</button>
+        <button disabled={props.filter.or.length >= ALTERNATIVES_MAX} onClick={() => setAlternative(props.filter.or.length)}>
+          + Alternative
+        </button>
       </div>
+      <Show when={props.filter.or.length > 0}>
+        <div class="chips" role="group" aria-label="Alternatives">
+          <span class="muted">and at least one of</span>
+          <For each={props.filter.or}>
+            {(one, at) => {
+              const text = () => [...STATES.filter((state) => one.states.has(state)).map((state) => WORDS[state].toLowerCase()), ...chips(one).map((chip) => chip.text), ...(one.process ? [`process ${one.process}`] : [])].join(' and ');
+              return (
+                <span class="chip">
+                  <button class="plain" aria-label={`Change the alternative: ${text()}`} onClick={() => setAlternative(at())}>
+                    {text()}
+                  </button>
+                  <button class="plain" aria-label={`Remove the alternative: ${text()}`} onClick={() => withAlternative(at(), undefined)}>
+                    ✕
+                  </button>
+                </span>
+              );
+            }}
+          </For>
+        </div>
+      </Show>
+      <Show when={alternative() !== undefined}>
+        <MoreFilters
+          title="Alternative"
+          filter={props.filter.or[alternative()!] ?? none}
+          definitionKey={props.definitionKey}
+          withStates
+          onClose={() => setAlternative(undefined)}
+          onChange={(one) => {
+            const at = alternative()!;
+            setAlternative(undefined);
+            withAlternative(at, one);
+          }}
+        />
+      </Show>
       <Show when={adding()}>
         <MoreFilters
+          title="Filters"
           filter={props.filter}
           definitionKey={props.definitionKey}
           onClose={() => setAdding(false)}
@@ -128,124 +170,5 @@ function ProcessPicker(props: { filter: Filter; onChange: (part: Partial<Filter>
         </select>
       </Show>
     </>
-  );
-}
-
-const local = (moment: string | undefined): string => {
-  if (!moment) return '';
-  const date = new Date(moment);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
-
-function MoreFilters(props: { filter: Filter; definitionKey: string | undefined; onClose: () => void; onChange: (filter: Filter) => void }): JSX.Element {
-  const [wrong, setWrong] = createSignal('');
-  const names = createUniqueId();
-  const suggested = useRead(searchProcessDefinitionVariableNames, () => ({
-    path: { processDefinitionKey: props.definitionKey ?? '' },
-    body: { page: { limit: 100 } },
-    enabled: props.definitionKey !== undefined,
-  }));
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
-    const moment = (name: string) => {
-      const value = text(name);
-      return value ? new Date(value).toISOString() : undefined;
-    };
-    const variables = [...props.filter.variables];
-    const name = text('variable');
-    if (name) {
-      const operator = text('operator') as VariableCondition['operator'];
-      const value = text('value') ?? '';
-      if (operator === 'eq' || operator === 'neq') {
-        try {
-          JSON.parse(value);
-        } catch {
-          setWrong('The value is no JSON: put texts in double quotes.');
-          return;
-        }
-      }
-      variables.push({ name, operator, value });
-    }
-    props.onChange({
-      ...props.filter,
-      keys: keysOf(text('keys') ?? null),
-      parentKey: text('parent'),
-      businessId: text('businessId'),
-      errorMessage: text('errorMessage'),
-      tenant: text('tenant'),
-      startAfter: moment('startAfter'),
-      startBefore: moment('startBefore'),
-      endAfter: moment('endAfter'),
-      endBefore: moment('endBefore'),
-      retriesLeft: form.get('retriesLeft') !== null,
-      variables,
-    });
-  };
-  return (
-    <Dialog title="Filters" onClose={props.onClose} wide>
-      <form class="stack" onSubmit={submit}>
-        <div class="grid">
-          <Field label="Instance keys" hint="with commas, spaces or lines between">
-            <textarea name="keys" rows={2} value={props.filter.keys.join(', ')} ref={(one) => (one.defaultValue = props.filter.keys.join(', '))} />
-          </Field>
-          <Field label="Business ID">
-            <input name="businessId" value={props.filter.businessId ?? ''} />
-          </Field>
-          <Field label="Key of the parent instance">
-            <input name="parent" pattern="\d{1,19}" value={props.filter.parentKey ?? ''} />
-          </Field>
-          <Field label="Error message">
-            <input name="errorMessage" value={props.filter.errorMessage ?? ''} />
-          </Field>
-          <Field label="Started after">
-            <input type="datetime-local" name="startAfter" value={local(props.filter.startAfter)} />
-          </Field>
-          <Field label="Started before">
-            <input type="datetime-local" name="startBefore" value={local(props.filter.startBefore)} />
-          </Field>
-          <Field label="Ended after">
-            <input type="datetime-local" name="endAfter" value={local(props.filter.endAfter)} />
-          </Field>
-          <Field label="Ended before">
-            <input type="datetime-local" name="endBefore" value={local(props.filter.endBefore)} />
-          </Field>
-          <Field label="Tenant">
-            <input name="tenant" value={props.filter.tenant ?? ''} />
-          </Field>
-        </div>
-        <label class="row">
-          <input type="checkbox" name="retriesLeft" checked={props.filter.retriesLeft} /> A job has failed and has retries left
-        </label>
-        <fieldset class="row">
-          <legend>Variable</legend>
-          <input name="variable" aria-label="Name of the variable" placeholder="Name" list={names} />
-          <datalist id={names}>
-            <For each={suggested.data?.items}>{(one) => <option value={one.name} />}</For>
-          </datalist>
-          <select name="operator" aria-label="Condition">
-            <option value="eq">is</option>
-            <option value="neq">is not</option>
-            <option value="like">is like (* and ?)</option>
-            <option value="exists">exists</option>
-          </select>
-          <input name="value" aria-label="Value as JSON" placeholder='Value as JSON: "text", 12, true' />
-        </fieldset>
-        <Show when={wrong()}>
-          <p class="failure" role="alert">
-            {wrong()}
-          </p>
-        </Show>
-        <div class="actions">
-          <button type="button" onClick={() => props.onChange({ ...props.filter, keys: [], parentKey: undefined, businessId: undefined, errorMessage: undefined, errorHash: undefined, batch: undefined, tenant: undefined, startAfter: undefined, startBefore: undefined, endAfter: undefined, endBefore: undefined, retriesLeft: false, variables: [], element: undefined })}>
-            Remove all
-          </button>
-          <button class="primary" type="submit">
-            Apply
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

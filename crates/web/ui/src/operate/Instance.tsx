@@ -1,34 +1,45 @@
-import { A, useNavigate, useParams, useSearchParams } from '@solidjs/router';
-import { createEffect, createMemo, createSignal, For, type JSX, on, Show } from 'solid-js';
-import {
-  cancelProcessInstance,
-  getProcessInstance,
-  getProcessInstanceCallHierarchy,
-  getProcessInstanceSequenceFlows,
-  getProcessInstanceStatistics,
-  resolveProcessInstanceIncidents,
-  resumeProcessInstance,
-  searchProcessInstances,
-  suspendProcessInstance,
-} from '../api/generated/operations';
+import { A, useParams, useSearchParams } from '@solidjs/router';
+import { createEffect, createMemo, createSignal, For, type JSX, lazy, on, Show } from 'solid-js';
+import { getProcessInstance, getProcessInstanceSequenceFlows, getProcessInstanceStatistics } from '../api/generated/operations';
 import type { ElementInstanceResult, ProcessInstanceResult } from '../api/generated/types';
-import { call, Problem } from '../api/http';
+import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
+import { useModel } from '../diagram/model';
 import { refresh, useRead } from '../query';
-import { number } from '../ui/numbers';
-import { Action, Copy, Dialog, Failure, State } from '../ui/parts';
-import { Time } from '../ui/time';
-import { say } from '../ui/toast';
+import { Failure } from '../ui/parts';
 import { Called } from './Called';
+import { Details } from './Details';
 import { Incidents } from './Incidents';
+import { Header } from './InstanceHeader';
 import { Jobs } from './Jobs';
+import { Listeners } from './Listeners';
+import { LogTable } from './Log';
+import { MessageTables } from './MessageTables';
+import type { Change } from './modify/plan';
+import { Timeline } from './Timeline';
 import { Tree } from './Tree';
 import { Variables } from './Variables';
+import { Waits } from './Waits';
 
-const TABS = ['variables', 'incidents', 'jobs', 'called'] as const;
-type Tab = (typeof TABS)[number];
-const WORDS: Record<Tab, string> = { variables: 'Variables', incidents: 'Incidents', jobs: 'Jobs', called: 'Called instances' };
+const Modify = lazy(() => import('./modify/Modify'));
+
+const WORDS = {
+  variables: 'Variables',
+  incidents: 'Incidents',
+  details: 'Details',
+  timeline: 'Timeline',
+  jobs: 'Jobs',
+  listeners: 'Listeners',
+  messages: 'Messages',
+  called: 'Called instances and decisions',
+  'operations-log': 'Operations log',
+} as const;
+type Tab = keyof typeof WORDS;
+const TABS = Object.keys(WORDS) as Tab[];
+/** Tabs of the reference that are parts of others here. */
+const PARTS: Record<string, Tab> = { 'input-mappings': 'details', 'output-mappings': 'details', 'instance-history': 'timeline', 'called-instances': 'called', agents: 'details' };
+const MAPPINGS: Record<string, 'input' | 'output'> = { 'input-mappings': 'input', 'output-mappings': 'output' };
 
 /** One instance: what it is, where it is, what it has, and what can be done about it. */
 export default function Instance(): JSX.Element {
@@ -60,7 +71,7 @@ export default function Instance(): JSX.Element {
 
 function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   const params = useParams<{ key: string; tab?: string }>();
-  const [query, setQuery] = useSearchParams<{ element: string; scope: string }>();
+  const [query, setQuery] = useSearchParams<{ element: string; scope: string; modify: string }>();
   const key = () => props.instance.processInstanceKey;
   const isRunning = () => props.instance.state === 'ACTIVE' || props.instance.state === 'SUSPENDED';
   const path = () => ({ path: { processInstanceKey: key() }, live: isRunning() });
@@ -79,19 +90,43 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
     incident: (statistics.data?.items ?? []).filter((one) => one.incidents > 0).map((one) => one.elementId),
     taken: (flows.data?.items ?? []).map((one) => one.elementId),
   }));
+  const model = useModel(() => props.instance);
+  const [changes, setChanges] = createSignal<readonly Change[]>([]);
+  const isModifying = () => query.modify === 'true' && props.instance.state === 'ACTIVE';
+  const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null }, { replace: true });
+  const chooseItem = (item: ElementInstanceResult) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true });
+  const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });
+  const calling = () => (statistics.data?.items ?? []).filter((one) => one.active > 0 && model()?.elements.get(one.elementId)?.type === 'callActivity').map((one) => one.elementId);
   const nameOf = (item: ElementInstanceResult) => item.elementName || diagram()?.nameOf(item.elementId) || item.elementId;
-  const tab = (): Tab => TABS.find((one) => one === params.tab) ?? 'variables';
-  const link = (to: Tab) => `/operate/processes/${key()}/${to}${query.element ? `?element=${encodeURIComponent(query.element)}` : ''}`;
+  const tab = (): Tab => TABS.find((one) => one === params.tab) ?? PARTS[params.tab ?? ''] ?? 'variables';
+  const link = (to: Tab) => `/operate/processes/${key()}/${to}${query.element ? `?element=${encodeURIComponent(query.element)}${query.scope ? `&scope=${query.scope}` : ''}` : ''}${query.modify ? `${query.element ? '&' : '?'}modify=${query.modify}` : ''}`;
   return (
     <>
-      <Header instance={props.instance} isRunning={isRunning()} again={again} />
+      <Header instance={props.instance} isRunning={isRunning()} isModifying={isModifying()} onModify={() => setQuery({ modify: 'true' })} again={again} />
+      <Show when={isModifying() && model()}>
+        {(model) => (
+          <Modify
+            instance={props.instance}
+            model={model()}
+            statistics={statistics.data?.items ?? []}
+            selected={query.element}
+            onSelect={choose}
+            changes={changes()}
+            setChanges={setChanges}
+            onDone={async (isApplied) => {
+              setQuery({ modify: null });
+              if (isApplied) await again();
+            }}
+          />
+        )}
+      </Show>
       <div class="halves">
         <BpmnDiagram
           definitionKey={props.instance.processDefinitionKey}
           counts={byElement()}
           marks={marks()}
           selected={query.element}
-          onSelect={(element) => setQuery({ element: element ?? null, scope: null }, { replace: true })}
+          onSelect={choose}
           onDrawn={setDiagram}
         />
         <Tree
@@ -100,9 +135,12 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           nameOf={nameOf}
           selected={query.element}
           version={version()}
-          onSelect={(item) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true })}
+          onSelect={chooseItem}
         />
       </div>
+      <Show when={props.instance.state === 'ACTIVE' && !isModifying()}>
+        <Waits instance={props.instance} element={query.element} nameOf={(id) => model()?.nameOf(id) ?? id} calling={calling()} again={again} />
+      </Show>
       <section aria-label={WORDS[tab()]}>
         <div class="tabs" role="tablist">
           <For each={TABS}>
@@ -130,7 +168,22 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           <Incidents instanceKey={key()} elementId={query.element} again={again} />
         </Show>
         <Show when={tab() === 'jobs'}>
-          <Jobs instanceKey={key()} elementId={query.element} />
+          <Jobs instanceKey={key()} elementId={query.element} canChange={isRunning()} again={again} />
+        </Show>
+        <Show when={tab() === 'details'}>
+          <Details instance={props.instance} model={model()} elementId={query.element} scopeKey={query.scope} mappings={MAPPINGS[params.tab ?? '']} />
+        </Show>
+        <Show when={tab() === 'timeline'}>
+          <Timeline instanceKey={key()} start={props.instance.startDate} end={props.instance.endDate} elementId={query.element} nameOf={nameOf} onSelect={chooseItem} />
+        </Show>
+        <Show when={tab() === 'listeners'}>
+          <Listeners instanceKey={key()} elementId={query.element} model={model()} />
+        </Show>
+        <Show when={tab() === 'messages'}>
+          <MessageTables open={ofElement()} correlated={ofElement()} />
+        </Show>
+        <Show when={tab() === 'operations-log'}>
+          <LogTable filter={{ processInstanceKey: key() }} />
         </Show>
         <Show when={tab() === 'called'}>
           <Called instanceKey={key()} />
@@ -140,104 +193,3 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   );
 }
 
-function Header(props: { instance: ProcessInstanceResult; isRunning: boolean; again: () => Promise<void> }): JSX.Element {
-  const navigate = useNavigate();
-  const [canceling, setCanceling] = createSignal(false);
-  const key = () => props.instance.processInstanceKey;
-  const hierarchy = useRead(getProcessInstanceCallHierarchy, () => ({ path: { processInstanceKey: key() } }));
-  const called = useRead(searchProcessInstances, () => ({ body: { filter: { parentProcessInstanceKey: key() }, page: { limit: 1 } }, live: props.isRunning }));
-  const above = () => (hierarchy.data ?? []).filter((one) => one.processInstanceKey !== key());
-  const retry = async () => {
-    const { batchOperationKey } = await call(resolveProcessInstanceIncidents, { path: { processInstanceKey: key() } });
-    await props.again();
-    say('The incidents are being resolved; new ones are shown as they come.');
-    navigate(`/operate/batch-operations/${encodeURIComponent(batchOperationKey)}`);
-  };
-  const suspend = async () => {
-    await call(suspendProcessInstance, { path: { processInstanceKey: key() } });
-    await props.again();
-  };
-  const resume = async () => {
-    await call(resumeProcessInstance, { path: { processInstanceKey: key() } });
-    await props.again();
-  };
-  const cancel = async () => {
-    await call(cancelProcessInstance, { path: { processInstanceKey: key() } });
-    setCanceling(false);
-    await props.again();
-    say('Canceled');
-  };
-  const name = () => props.instance.processDefinitionName || props.instance.processDefinitionId;
-  return (
-    <header class="stack">
-      <Show when={above().length > 0}>
-        <nav class="row" aria-label="Calling instances">
-          <For each={above()}>
-            {(one) => (
-              <>
-                <A href={`/operate/processes/${one.processInstanceKey}`}>{one.processDefinitionName || one.processInstanceKey}</A>
-                <span class="muted">›</span>
-              </>
-            )}
-          </For>
-          <span>{name()}</span>
-        </nav>
-      </Show>
-      <div class="row">
-        <State of={props.instance.state} incident={props.instance.hasIncident} />
-        <h1>{name()}</h1>
-        <A href={`/operate/definitions/${encodeURIComponent(props.instance.processDefinitionId)}?version=${props.instance.processDefinitionVersion}`}>
-          version {props.instance.processDefinitionVersion}
-        </A>
-        <span class="key">
-          {key()}
-          <Copy text={key()} />
-        </span>
-        <Show when={props.instance.businessId}>{(id) => <span>business ID {id()}</span>}</Show>
-        <Show when={props.instance.tenantId !== '<default>'}>
-          <span>tenant {props.instance.tenantId}</span>
-        </Show>
-        <span class="muted">
-          started <Time of={props.instance.startDate} />
-        </span>
-        <Show when={props.instance.endDate}>
-          {(end) => (
-            <span class="muted">
-              ended <Time of={end()} />
-            </span>
-          )}
-        </Show>
-        <For each={props.instance.tags}>{(tag) => <span class="chip">{tag}</span>}</For>
-        <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{number(count())} called instances</A>}</Show>
-        <span class="spacer" />
-        <Show when={props.instance.hasIncident && props.isRunning}>
-          <Action do={retry}>Retry all incidents</Action>
-        </Show>
-        <Show when={props.instance.state === 'ACTIVE'}>
-          <Action do={suspend}>Suspend</Action>
-        </Show>
-        <Show when={props.instance.state === 'SUSPENDED'}>
-          <Action do={resume}>Resume</Action>
-        </Show>
-        <Show when={props.isRunning}>
-          <button class="danger" onClick={() => setCanceling(true)}>
-            Cancel instance
-          </button>
-        </Show>
-      </div>
-      <Show when={canceling()}>
-        <Dialog title="Cancel this instance?" onClose={() => setCanceling(false)}>
-          <p>
-            {name()} <span class="key">{key()}</span> ends here and now, with all that runs in it and the instances that it has called. This cannot be undone.
-          </p>
-          <div class="actions">
-            <button onClick={() => setCanceling(false)}>Keep it</button>
-            <Action class="danger" do={cancel}>
-              Cancel instance
-            </Action>
-          </div>
-        </Dialog>
-      </Show>
-    </header>
-  );
-}

@@ -1,50 +1,16 @@
-import { A, useLocation, useNavigate } from '@solidjs/router';
+import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'solid-js';
 import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { useModel } from '../diagram/model';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
-import { Copy, State } from '../ui/parts';
-import { type Column, Table, usePlace } from '../ui/Table';
-import { Time } from '../ui/time';
+import { Table, usePlace } from '../ui/Table';
 import { BulkDialog, type BulkKind } from './Bulk';
+import { ColumnChoice, columnsOf, SORTS } from './columns';
 import { FilterBar } from './FilterBar';
 import { type Filter, parse, STATES, toApi, write } from './filters';
-
-const SORTS = ['processInstanceKey', 'processDefinitionId', 'processDefinitionName', 'processDefinitionVersion', 'parentProcessInstanceKey', 'startDate', 'endDate', 'state', 'tenantId', 'businessId'] as const;
-
-const COLUMNS: Column<ProcessInstanceResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} incident={row.hasIncident} />, sort: 'state' },
-  { head: 'Process', cell: (row) => row.processDefinitionName || row.processDefinitionId, sort: 'processDefinitionName' },
-  {
-    head: 'Key',
-    cell: (row) => (
-      <span class="key">
-        <A href={`/operate/processes/${row.processInstanceKey}`}>{row.processInstanceKey}</A>
-        <Copy text={row.processInstanceKey} />
-      </span>
-    ),
-    sort: 'processInstanceKey',
-  },
-  { head: 'Business ID', cell: (row) => row.businessId ?? '–', sort: 'businessId' },
-  { head: 'Version', cell: (row) => row.processDefinitionVersion, sort: 'processDefinitionVersion', class: 'number' },
-  { head: 'Started', cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
-  { head: 'Ended', cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
-  {
-    head: 'Parent',
-    cell: (row) => (
-      <Show when={row.parentProcessInstanceKey} fallback="–">
-        {(key) => (
-          <A class="key" href={`/operate/processes/${key()}`}>
-            {key()}
-          </A>
-        )}
-      </Show>
-    ),
-    sort: 'parentProcessInstanceKey',
-  },
-];
 
 /** The list of instances: filter, diagram, table, selection. */
 export default function Instances(): JSX.Element {
@@ -55,12 +21,15 @@ export default function Instances(): JSX.Element {
   const { sort, page } = usePlace(SORTS, { field: 'startDate', order: 'DESC' });
   const setFilter = (next: Filter) => {
     const url = write(next);
-    const order = new URLSearchParams(location.search).get('sort');
-    if (order) url.set('sort', order);
+    for (const kept of ['sort', 'columns']) {
+      const value = new URLSearchParams(location.search).get(kept);
+      if (value) url.set(kept, value);
+    }
     navigate(`/operate/processes?${url}`);
   };
   const found = useRead(searchProcessInstances, () => ({ body: { filter: api(), sort: sort(), page: page() }, live: true }));
 
+  const columns = () => columnsOf(new URLSearchParams(location.search).get('columns'));
   // The version that is drawn: the chosen one, else the latest.
   const definition = useRead(searchProcessDefinitions, () => ({
     body: {
@@ -92,6 +61,21 @@ export default function Instances(): JSX.Element {
     setChosen(next);
     setAll(false);
   };
+  /** Process and version that all of the chosen ones have, if they have one. */
+  const common = () => {
+    if (all()) return filter().process && filter().version ? { process: filter().process!, version: filter().version! } : undefined;
+    const [first, ...others] = chosen().values();
+    return first && others.every((one) => one.processDefinitionKey === first.processDefinitionKey) ? { process: first.processDefinitionId, version: first.processDefinitionVersion } : undefined;
+  };
+  const commonDefinition = () => {
+    const [first] = chosen().values();
+    return !common() ? undefined : all() ? drawn() : first;
+  };
+  const model = useModel(commonDefinition);
+  const migration = () => {
+    const url = write(all() ? filter() : { ...parse(new URLSearchParams()), ...common()!, keys: [...chosen().keys()] });
+    return `/operate/migrate?${url}`;
+  };
   const bulkFilter = (): ProcessInstanceFilter => (all() ? api() : { processInstanceKey: { $in: [...chosen().keys()] } });
   return (
     <main class="page">
@@ -100,6 +84,8 @@ export default function Instances(): JSX.Element {
         <span class="muted" role="status">
           {total(found.data?.page)} match
         </span>
+        <span class="spacer" />
+        <ColumnChoice />
       </div>
       <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
       <Show when={filter().process && definition.data && !drawn()}>
@@ -125,8 +111,17 @@ export default function Instances(): JSX.Element {
           <button onClick={() => setBulk('retry')}>Retry</button>
           <button onClick={() => setBulk('suspend')}>Suspend</button>
           <button onClick={() => setBulk('resume')}>Resume</button>
+          <button disabled={!common()} title={common() ? undefined : 'The instances must be of one version of one process'} onClick={() => setBulk('modify')}>
+            Move tokens
+          </button>
+          <button disabled={!common()} title={common() ? undefined : 'The instances must be of one version of one process'} onClick={() => navigate(migration())}>
+            Migrate
+          </button>
           <button class="danger" onClick={() => setBulk('cancel')}>
             Cancel
+          </button>
+          <button class="danger" onClick={() => setBulk('delete')}>
+            Delete
           </button>
           <button class="plain" onClick={unselect}>
             Choose none
@@ -136,7 +131,7 @@ export default function Instances(): JSX.Element {
       <Table
         label="Process instances"
         query={found}
-        columns={COLUMNS}
+        columns={columns()}
         usual="startDate:desc"
         select={{
           isChosen: (row) => all() || chosen().has(row.processInstanceKey),
@@ -158,7 +153,7 @@ export default function Instances(): JSX.Element {
         }
       />
       <Show when={bulk()} keyed>
-        {(kind) => <BulkDialog kind={kind} filter={bulkFilter()} onClose={() => setBulk(undefined)} onDone={unselect} />}
+        {(kind) => <BulkDialog kind={kind} filter={bulkFilter()} model={model()} element={filter().element} onClose={() => setBulk(undefined)} onDone={unselect} />}
       </Show>
     </main>
   );

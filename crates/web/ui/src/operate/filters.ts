@@ -25,12 +25,17 @@ export interface Filter {
   endAfter?: string | undefined;
   endBefore?: string | undefined;
   tenant?: string | undefined;
+  tags: string[];
   variables: VariableCondition[];
+  /** Alternatives: at least one of them holds, too. They have none of their own. */
+  or: Filter[];
 }
 
 export const STATES = ['active', 'incidents', 'suspended', 'completed', 'canceled'] as const;
 export type StateName = (typeof STATES)[number];
 const OPERATORS = ['eq', 'neq', 'like', 'exists'] as const;
+/** With states they are multiplied, and the server takes no request of any size. */
+export const ALTERNATIVES_MAX = 20;
 const INT_MAX = 2 ** 31 - 1;
 
 const integer = (text: string | null): number | undefined => {
@@ -53,8 +58,11 @@ function variableOf(text: string): VariableCondition | undefined {
 const variableText = ({ name, operator, value }: VariableCondition): string =>
   `${name.replaceAll('%', '%25').replaceAll(':', '%3A')}:${operator}:${value}`;
 
+/** Tags with commas between. */
+export const tagsOf = (text: string | null): string[] => [...new Set((text ?? '').split(/[\s,]+/).filter(Boolean))];
+
 /** Reads the filter. Parameters that make no sense are as if they were not there. */
-export function parse(url: URLSearchParams): Filter {
+export function parse(url: URLSearchParams, isAlternative = false): Filter {
   const text = (...names: string[]) => names.map((name) => url.get(name)).find((value) => value) ?? undefined;
   const variables = url.getAll('var').flatMap((one) => {
     try {
@@ -82,7 +90,9 @@ export function parse(url: URLSearchParams): Filter {
     endAfter: moment(url.get('endDateAfter')),
     endBefore: moment(url.get('endDateBefore')),
     tenant: text('tenant'),
+    tags: tagsOf(url.get('tags')),
     variables,
+    or: isAlternative ? [] : url.getAll('or').slice(0, ALTERNATIVES_MAX).map((one) => parse(new URLSearchParams(one), true)).filter((one) => write(one).size > 0),
   };
 }
 
@@ -108,7 +118,9 @@ export function write(filter: Filter): URLSearchParams {
   put('endDateAfter', filter.endAfter);
   put('endDateBefore', filter.endBefore);
   put('tenant', filter.tenant);
+  put('tags', filter.tags.join(','));
   for (const one of filter.variables) url.append('var', variableText(one));
+  for (const one of filter.or) url.append('or', write(one).toString());
   return url;
 }
 
@@ -128,14 +140,17 @@ function variableFilter({ name, operator, value }: VariableCondition) {
   return { name, value: of[operator] };
 }
 
-/** The filter of the API. Without `withProcess` the process is left out, as the counts of one definition want it. */
-export function toApi(filter: Filter, withProcess = true): ProcessInstanceFilter {
+/** The conditions on states: one of them holds, or anything if there is none. */
+function stateConditions(filter: Filter): ProcessInstanceFilterFields[] {
   const states = STATES.filter((state) => filter.states.has(state));
-  const api: ProcessInstanceFilter = {};
-  if (states.length === 1) Object.assign(api, STATE_CONDITIONS[states[0]!]);
-  else if (states.length === 2 && filter.states.has('active') && filter.states.has('incidents')) api.state = 'ACTIVE';
-  else if (states.length > 1 && states.length < STATES.length) api.$or = states.map((state) => STATE_CONDITIONS[state]);
-  const found: ProcessInstanceFilter = {
+  if (states.length === STATES.length) return [];
+  if (states.length === 2 && filter.states.has('active') && filter.states.has('incidents')) return [{ state: 'ACTIVE' }];
+  return states.map((state) => STATE_CONDITIONS[state]);
+}
+
+/** All conditions but those on states. */
+function fields(filter: Filter, withProcess: boolean): ProcessInstanceFilterFields {
+  const found: ProcessInstanceFilterFields = {
     processDefinitionId: withProcess ? filter.process : undefined,
     processDefinitionVersion: withProcess && filter.process ? filter.version : undefined,
     elementId: filter.element,
@@ -149,12 +164,66 @@ export function toApi(filter: Filter, withProcess = true): ProcessInstanceFilter
     startDate: between(filter.startAfter, filter.startBefore),
     endDate: between(filter.endAfter, filter.endBefore),
     tenantId: filter.tenant,
+    tags: filter.tags.length > 0 ? filter.tags : undefined,
     variables: filter.variables.length > 0 ? filter.variables.map(variableFilter) : undefined,
   };
   // An element that is chosen in the diagram is one where something is, not where it once was.
-  if (filter.element && states.length > 0 && states.every((state) => state === 'active' || state === 'incidents')) {
+  if (filter.element && filter.states.size > 0 && [...filter.states].every((state) => state === 'active' || state === 'incidents')) {
     found.elementInstanceState = 'ACTIVE';
   }
-  for (const [name, value] of Object.entries(found)) if (value !== undefined) Object.assign(api, { [name]: value });
-  return api;
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as ProcessInstanceFilterFields;
+}
+
+/** Each of the one with each of the other; nothing with something is the something. */
+const products = (ones: ProcessInstanceFilterFields[], others: ProcessInstanceFilterFields[]): ProcessInstanceFilterFields[] =>
+  ones.length === 0 ? others : others.length === 0 ? ones : ones.flatMap((one) => others.map((other) => ({ ...one, ...other })));
+
+/** The filter of the API. Without `withProcess` the process is left out, as the counts of one definition want it. */
+export function toApi(filter: Filter, withProcess = true): ProcessInstanceFilter {
+  const states = stateConditions(filter);
+  const alternatives = filter.or.flatMap((one) => products(stateConditions(one), [fields(one, withProcess)]));
+  const api: ProcessInstanceFilter = states.length === 1 ? { ...states[0] } : {};
+  const or = products(states.length > 1 ? states : [], alternatives);
+  if (or.length > 0) api.$or = or;
+  return { ...api, ...fields(filter, withProcess) };
+}
+
+export const VALUE_TYPES = ['text', 'number', 'true or false', 'null', 'JSON'] as const;
+export type ValueType = (typeof VALUE_TYPES)[number];
+
+/** The type of a condition's value, and the value as people type it. */
+export function typedOf({ operator, value }: VariableCondition): { type: ValueType; text: string } {
+  if (operator === 'like') return /^".*"$/s.test(value) ? { type: 'text', text: value.slice(1, -1) } : { type: 'JSON', text: value };
+  if (value === 'true' || value === 'false') return { type: 'true or false', text: value };
+  if (value === 'null') return { type: 'null', text: '' };
+  if (/^-?\d/.test(value)) return { type: 'number', text: value };
+  try {
+    const found: unknown = JSON.parse(value);
+    return typeof found === 'string' ? { type: 'text', text: found } : { type: 'JSON', text: value };
+  } catch {
+    return { type: 'JSON', text: value };
+  }
+}
+
+/** The value of a condition, or why there is none. A number keeps every digit. */
+export function valueOf(operator: VariableCondition['operator'], type: ValueType, text: string): { value: string } | { problem: string } {
+  if (operator === 'exists') return { value: text === 'false' ? 'false' : '' };
+  if (operator === 'like') return { value: type === 'text' ? `"${text}"` : text };
+  switch (type) {
+    case 'text':
+      return { value: JSON.stringify(text) };
+    case 'number':
+      return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim()) ? { value: text.trim() } : { problem: 'This is no number.' };
+    case 'true or false':
+      return text === 'true' || text === 'false' ? { value: text } : { problem: 'Choose true or false.' };
+    case 'null':
+      return { value: 'null' };
+    case 'JSON':
+      try {
+        JSON.parse(text);
+        return { value: text };
+      } catch (error) {
+        return { problem: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+      }
+  }
 }

@@ -3,6 +3,7 @@ import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js'
 import { Problem } from '../api/http';
 import { t } from '../language';
 import { say, textOf } from './toast';
+import { wordOf } from './words';
 
 /** A state by shape, word and colour. */
 export function State(props: { of: string; incident?: boolean | undefined; word?: string }): JSX.Element {
@@ -32,11 +33,7 @@ const BAD = new Set(['FAILED', 'ERROR_THROWN', 'PARTIALLY_COMPLETED']);
 const kindOf = (state: string): string =>
   ACTIVE.has(state) ? 'active' : WAITING.has(state) ? 'waiting' : BAD.has(state) ? 'incident' : 'ended';
 
-/** `PARTIALLY_COMPLETED` as people read it. */
-export function wordOf(constant: string): string {
-  const text = constant.replaceAll('_', ' ').toLowerCase();
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+export { wordOf };
 
 export function Failure(props: { of: unknown; again?: (() => void) | undefined }): JSX.Element {
   return (
@@ -81,7 +78,13 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
   let dialog!: HTMLDialogElement;
   const id = createUniqueId();
   const before = document.activeElement;
-  onMount(() => dialog.showModal());
+  onMount(() => {
+    // What is there at the start has not been typed. Some have said already that they never count as typed.
+    for (const one of dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox], [type=radio]), textarea')) {
+      if (!Object.hasOwn(one, 'defaultValue')) one.defaultValue = one.value;
+    }
+    dialog.showModal();
+  });
   const isTyped = () =>
     [...dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox]), textarea')].some(
       (one) => one.value !== one.defaultValue,

@@ -20,6 +20,23 @@ export function relativeText(moment: string, at = Date.now()): string {
 
 export const exactText = (moment: string): string => new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(moment));
 
+const UNITS: [string, number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+];
+
+/** A length of time by its two largest units: `2 h 5 min`. */
+export function durationText(ms: number): string {
+  const at = UNITS.findIndex(([, size]) => ms >= size);
+  if (at < 0) return `${Math.max(0, Math.round(ms))} ms`;
+  const [unit, size] = UNITS[at]!;
+  const next = UNITS[at + 1];
+  const rest = next ? Math.floor((ms % size) / next[1]) : 0;
+  return next ? `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${next[0]}` : ''}` : `${(ms / size).toFixed(1)} ${unit}`;
+}
+
 /** A moment, relative to now, with the exact one in its title. */
 export function Time(props: { of: string | null | undefined }): JSX.Element {
   return (

@@ -23,7 +23,8 @@ before(async () => {
   });
   keys.formed = await start(server, 'formed');
   keys.form = (await until(async () => (await search(server, 'user-tasks', { processInstanceKey: keys.formed })).items[0], 'the task is found')).userTaskKey;
-  keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100) });
+  await deploy(server, { 'hostile.bpmn': bpmn('hostile', [['job', 'work', 'hostile-job', HOSTILE]], { name: HOSTILE }) });
+  keys.instance = await start(server, 'hostile', { [HOSTILE]: HOSTILE, long: LONG, big: { deep: [[[[{ a: 1 }]]]] } }, { businessId: HOSTILE.slice(0, 100), processDefinitionVersion: 1 });
   await fail(server, 'hostile-job', HOSTILE + 'y'.repeat(5000));
   keys.user = await start(server, 'user', { text: HOSTILE });
   await server.rest('POST', '/v2/cluster-variables/global', { name: 'hostile', value: HOSTILE });
@@ -53,9 +54,24 @@ const pages = () => [
   [`/operate/processes/${keys.instance}/incidents`, HOSTILE],
   [`/operate/processes/${keys.instance}/jobs`, HOSTILE],
   [`/operate/processes/${keys.instance}/called`, HOSTILE],
+  [`/operate/processes/${keys.instance}/details`, HOSTILE],
+  [`/operate/processes/${keys.instance}/details?element=work`, HOSTILE],
+  [`/operate/processes/${keys.instance}/timeline`, HOSTILE],
+  [`/operate/processes/${keys.instance}/listeners`, HOSTILE],
+  [`/operate/processes/${keys.instance}/messages`, HOSTILE],
+  [`/operate/processes/${keys.instance}/operations-log`, HOSTILE],
+  [`/operate/processes/${keys.instance}?modify=true&element=work`, HOSTILE],
+  ['/operate/migrate', 'Migrate instances'],
+  ['/operate/migrate?process=hostile&version=1&target=user&targetVersion=1', 'Migrate instances'],
+  ['/operate/incidents', 'Incidents'],
+  ['/operate/messages', 'Messages'],
+  ['/operate/messages?view=correlated', 'Messages'],
+  ['/operate/operations-log', 'Operations log'],
   ['/operate/processes/1', 'There is no such instance'],
   ['/operate/definitions', 'Definitions'],
   ['/operate/definitions/hostile', HOSTILE],
+  ['/operate/definitions/hostile?heat=wait', HOSTILE],
+  ['/operate/definitions/hostile?compare=2&version=1', HOSTILE],
   ['/operate/definitions/nothing', 'There is no such process'],
   ['/operate/decisions?decision=dec', 'Decisions'],
   [`/operate/decisions/${keys.evaluation}`, '<b>d</b>'],
@@ -87,6 +103,26 @@ const pages = () => [
   ['/operate/nothing', 'There is no such page'],
 ];
 
+/** Pages with the button that opens a dialog. */
+const dialogs = () => [
+  [`/tasklist/${keys.task}`, 'Assign …'],
+  [`/tasklist/${keys.task}`, 'Change …'],
+  ['/admin/users', 'New user'],
+  ['/admin/users', 'Search Ctrl K'],
+  ['/admin/authorizations', 'New authorization'],
+  ['/admin/global-task-listeners', 'New task listener'],
+  ['/admin/operations-log', /Show details of/],
+  ['/operate/processes', '+ Filter'],
+  ['/operate/processes', '+ Alternative'],
+  ['/operate/processes', 'Columns'],
+  ['/operate/messages', 'Send a message …'],
+  ['/operate/messages', 'Broadcast a signal …'],
+  ['/operate/definitions/hostile', 'Start …'],
+  ['/operate/definitions/hostile', 'Delete'],
+  [`/operate/processes/${keys.instance}`, 'Act as the worker …'],
+  [`/operate/processes/${keys.instance}`, 'Cancel instance'],
+];
+
 const settle = async (page, heading) => {
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).first().waitFor({ state: 'attached' });
   await until(() => page.evaluate(() => !document.body.innerText.includes('Loading …') && !document.querySelector('.diagram:not([data-drawn]), .dmn:not([data-drawn])')), 'the page is there');
@@ -114,9 +150,9 @@ test('no page violates WCAG 2.2 A and AA, in light and dark, and content from st
         const wider = await tooWide(page);
         if (wider > 0) found[`${path}, layout`] = [`${wider} px too wide`];
       }
-      for (const [path, open] of [[`/tasklist/${keys.task}`, 'Assign …'], [`/tasklist/${keys.task}`, 'Change …'], ['users', 'New user'], ['users', 'Search Ctrl K'], ['authorizations', 'New authorization'], ['global-task-listeners', 'New task listener'], ['operations-log', /Show details of/]]) {
-        await page.goto(server.url + (path.startsWith('/') ? path : `/admin/${path}`));
-        await page.getByRole('button', { name: open }).first().click();
+      for (const [path, open] of dialogs()) {
+        await page.goto(server.url + path);
+        await page.getByRole('button', { name: open, exact: typeof open === 'string' }).first().click();
         await page.getByRole('dialog').waitFor();
         await look(`${path}, ${open}`);
       }

@@ -73,10 +73,11 @@ test('states, business IDs, keys and variables filter the list, and the URL has 
     await page.waitForURL((url) => url.search === '');
     await page.getByRole('button', { name: '+ Filter' }).click();
     await page.getByLabel('Name of the variable').fill('customer');
-    await page.getByLabel('Value as JSON').fill('ann');
+    await page.getByLabel('Type of the value').selectOption('JSON');
+    await page.getByLabel('Value', { exact: true }).fill('ann');
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByText('The value is no JSON').waitFor();
-    await page.getByLabel('Value as JSON').fill('"ann"');
+    await page.getByText('customer: This is no JSON').waitFor();
+    await page.getByLabel('Type of the value').selectOption('text');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.waitForURL(/var=customer%3Aeq%3A%22ann%22/);
     await count(rows, 1);
@@ -370,7 +371,7 @@ test('a definition shows its versions, and one of them is deleted', async () => 
   await withPage(server, async (page) => {
     await opens(page, '/operate/definitions/old?version=1');
     await drawn(page);
-    assert.equal(await page.getByLabel('Version').inputValue(), '1');
+    assert.equal(await page.getByLabel('Version', { exact: true }).inputValue(), '1');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete version 1' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

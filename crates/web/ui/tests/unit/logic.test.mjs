@@ -6,11 +6,13 @@ import { createServer } from 'vite';
 
 let vite;
 let filters;
+let plan;
 let rows;
 let json;
 before(async () => {
   vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
   filters = await vite.ssrLoadModule('/src/operate/filters.ts');
+  plan = await vite.ssrLoadModule('/src/operate/modify/plan.ts');
   rows = await vite.ssrLoadModule('/src/operate/rows.ts');
   json = await vite.ssrLoadModule('/src/ui/json.ts');
 });
@@ -50,6 +52,16 @@ test("the reference's parameters are understood", () => {
     ['variableName=v&variableValues=%22a%22', { variables: [{ name: 'v', value: { $eq: '"a"' } }] }],
     ['var=v:like:"a*"&var=w:exists:', { variables: [{ name: 'v', value: { $like: '"a*"' } }, { name: 'w', value: { $exists: true } }] }],
     ['var=a%253Ab:neq:1:2', { variables: [{ name: 'a:b', value: { $neq: '1:2' } }] }],
+    ['tags=a,b%20a', { tags: ['a', 'b'] }],
+    ['var=v:exists:false', { variables: [{ name: 'v', value: { $exists: false } }] }],
+    // One of the alternatives holds, beside the rest; with several states each goes with each.
+    ['process=p&or=businessId%3Da&or=var%3Dv%253Aeq%253A1', { processDefinitionId: 'p', $or: [{ businessId: 'a' }, { variables: [{ name: 'v', value: { $eq: '1' } }] }] }],
+    ['active=true&or=businessId%3Da', { ...active, $or: [{ businessId: 'a' }] }],
+    [
+      'completed=true&canceled=true&or=businessId%3Da&or=businessId%3Db',
+      { $or: [{ state: 'COMPLETED', businessId: 'a' }, { state: 'COMPLETED', businessId: 'b' }, { state: 'TERMINATED', businessId: 'a' }, { state: 'TERMINATED', businessId: 'b' }] },
+    ],
+    ['or=suspended%3Dtrue%26completed%3Dtrue%26tenant%3Dt&or=nonsense%3D1', { $or: [{ state: 'SUSPENDED', tenantId: 't' }, { state: 'COMPLETED', tenantId: 't' }] }],
     // A parameter without sense is as if it were not there.
     ['version=x&ids=abc&incidentErrorHashCode=99999999999&startDateAfter=soon&var=nothing&var=%25:eq:1&active=yes', {}],
   ];
@@ -59,12 +71,49 @@ test("the reference's parameters are understood", () => {
 test('a filter comes back from its URL', () => {
   for (const search of [
     'process=p&version=2&elementId=e&active=true&completed=true&ids=1%2C2&parentInstanceId=3&businessId=b&errorMessage=m&incidentErrorHashCode=4&batchOperationId=5&retriesLeft=true&startDateAfter=2026-01-01T00%3A00%3A00.000Z&tenant=t&var=a%253Ab%3Aeq%3A%22c%3Ad%22',
+    'process=p&tags=x%2Cy&or=businessId%3Da%26var%3Dv%253Aeq%253A%2522b%2522&or=suspended%3Dtrue',
     '',
   ]) {
     const filter = filters.parse(new URLSearchParams(search));
     assert.deepEqual(filters.parse(filters.write(filter)), filter);
     assert.equal(filters.write(filter).toString(), search);
   }
+});
+
+test('values of conditions have types', () => {
+  const cases = [
+    ['eq', 'text', 'ann', '"ann"'],
+    ['neq', 'text', 'a "b"', '"a \\"b\\""'],
+    ['eq', 'number', '12345678901234567890.10', '12345678901234567890.10'],
+    ['eq', 'true or false', 'true', 'true'],
+    ['eq', 'null', '', 'null'],
+    ['eq', 'JSON', '{"a":[1]}', '{"a":[1]}'],
+    ['like', 'text', 'an*', '"an*"'],
+  ];
+  for (const [operator, type, text, value] of cases) {
+    assert.deepEqual(filters.valueOf(operator, type, text), { value }, value);
+    assert.deepEqual(filters.typedOf({ name: 'v', operator, value }), { type, text }, value);
+  }
+  for (const [type, text] of [['number', '1x'], ['number', ''], ['true or false', ''], ['JSON', '{']]) assert.ok(filters.valueOf('eq', type, text).problem, text);
+});
+
+test('a plan of modification is one request, with every digit', () => {
+  const { differences, isTaken, request, sentence } = plan;
+  const changes = [
+    { kind: 'add', element: 'a', place: { kind: 'below', key: '7' }, variables: [{ scope: 'a', values: [['v', '1.10']] }] },
+    { kind: 'move', element: 'b', key: undefined, tokens: 2, to: 'a', place: { kind: 'found' }, variables: [] },
+    { kind: 'cancel', element: 'c', key: '9', tokens: 1 },
+  ];
+  assert.equal(
+    request(changes),
+    '{"activateInstructions":[{"elementId":"a","ancestorElementInstanceKey":"7","variableInstructions":[{"variables":{"v":1.10},"scopeId":"a"}]}],' +
+      '"moveInstructions":[{"sourceElementInstruction":{"sourceType":"byId","sourceElementId":"b"},"targetElementId":"a","ancestorScopeInstruction":{"ancestorScopeType":"inferred"}}],' +
+      '"terminateInstructions":[{"elementInstanceKey":"9"}]}',
+  );
+  assert.deepEqual([...differences(changes)], [['a', 3], ['b', -2], ['c', -1]]);
+  assert.equal(isTaken(changes, 'b', '5'), true);
+  assert.equal(isTaken(changes, 'c', '8'), false);
+  assert.equal(sentence(changes[1], (id) => id.toUpperCase()), 'Move all 2 tokens from “B” to “A”.');
 });
 
 test('rows of a tree are where a walk of it has them', () => {

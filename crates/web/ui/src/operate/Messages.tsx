@@ -1,0 +1,47 @@
+import { useSearchParams } from '@solidjs/router';
+import { createSignal, type JSX, lazy, Show } from 'solid-js';
+import { refresh } from '../query';
+import { Field } from '../ui/parts';
+import type { MessageKind } from './act/MessageDialog';
+import { MessageTables } from './MessageTables';
+
+const MessageDialog = lazy(() => import('./act/MessageDialog'));
+const like = (text: string | undefined) => (text ? { $like: `*${text.replace(/[\\*?]/g, '\\$&')}*` } : undefined);
+
+/** Who waits for messages, what was correlated, and a way to send messages and signals. */
+export default function Messages(): JSX.Element {
+  const [query, setQuery] = useSearchParams<{ name: string; correlationKey: string; process: string; state: string }>();
+  const [sending, setSending] = createSignal<readonly MessageKind[]>();
+  const set = (name: string, value: string) => setQuery({ [name]: value || null, after: null, before: null });
+  const common = () => ({
+    ...(query.name ? { messageName: like(query.name)! } : {}),
+    ...(query.correlationKey ? { correlationKey: query.correlationKey } : {}),
+    ...(query.process ? { processDefinitionId: query.process } : {}),
+  });
+  return (
+    <main class="page">
+      <div class="row">
+        <h1>Messages</h1>
+        <span class="spacer" />
+        <button onClick={() => setSending(['publish', 'correlate'])}>Send a message …</button>
+        <button onClick={() => setSending(['broadcast'])}>Broadcast a signal …</button>
+      </div>
+      <div class="row" role="search" aria-label="Filter">
+        <Field label="Name has">
+          <input type="search" value={query.name ?? ''} onChange={(event) => set('name', event.currentTarget.value)} />
+        </Field>
+        <Field label="Correlation key">
+          <input type="search" value={query.correlationKey ?? ''} onChange={(event) => set('correlationKey', event.currentTarget.value)} />
+        </Field>
+        <Field label="ID of the process">
+          <input type="search" value={query.process ?? ''} onChange={(event) => set('process', event.currentTarget.value)} />
+        </Field>
+        <label class="row">
+          <input type="checkbox" checked={query.state === 'all'} onChange={(event) => set('state', event.currentTarget.checked ? 'all' : '')} /> with those that are over
+        </label>
+      </div>
+      <MessageTables open={{ ...common(), ...(query.state === 'all' ? {} : { messageSubscriptionState: 'CREATED' as const }) }} correlated={common()} />
+      <Show when={sending()}>{(kinds) => <MessageDialog kinds={kinds()} onClose={() => setSending(undefined)} onDone={refresh} />}</Show>
+    </main>
+  );
+}

@@ -1,0 +1,198 @@
+import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
+import { searchProcessDefinitionVariableNames, searchVariables } from '../api/generated/operations';
+import { useRead } from '../query';
+import { Dialog, Field } from '../ui/parts';
+import { type Filter, keysOf, STATES, type StateName, tagsOf, typedOf, VALUE_TYPES, type ValueType, type VariableCondition, valueOf } from './filters';
+
+const SUGGESTED = 100;
+const OPERATORS: [VariableCondition['operator'], string][] = [
+  ['eq', 'is'],
+  ['neq', 'is not'],
+  ['like', 'is like (* and ?)'],
+  ['exists', 'exists'],
+];
+
+/** A condition as it is typed. */
+interface Line {
+  name: string;
+  operator: VariableCondition['operator'];
+  type: ValueType;
+  text: string;
+}
+
+const local = (moment: string | undefined): string => {
+  if (!moment) return '';
+  const date = new Date(moment);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};
+
+/** The rest of a filter, or an alternative, in a dialog. */
+export function MoreFilters(props: { title: string; filter: Filter; definitionKey: string | undefined; withStates?: boolean; onClose: () => void; onChange: (filter: Filter) => void }): JSX.Element {
+  const [wrong, setWrong] = createSignal('');
+  const names = createUniqueId();
+  const [typed, setTyped] = createSignal('');
+  const [lines, setLines] = createSignal<Line[]>([...props.filter.variables.map((one) => ({ name: one.name, operator: one.operator, ...typedOf(one) })), { name: '', operator: 'eq', type: 'text', text: '' }]);
+  const change = (at: number, part: Partial<Line>) => setLines(lines().map((one, other) => (other === at ? { ...one, ...part } : one)));
+  const ofDefinition = useRead(searchProcessDefinitionVariableNames, () => ({
+    path: { processDefinitionKey: props.definitionKey ?? '' },
+    body: { page: { limit: SUGGESTED } },
+    enabled: props.definitionKey !== undefined,
+  }));
+  // Without a process, names are those of variables that begin with what is typed.
+  const ofAll = useRead(searchVariables, () => ({
+    body: { filter: { name: { $like: `${typed().replace(/[\\*?]/g, '\\$&')}*` } }, page: { limit: SUGGESTED } },
+    enabled: props.definitionKey === undefined && typed() !== '',
+  }));
+  const suggested = () => [...new Set(((props.definitionKey === undefined ? ofAll.data?.items : ofDefinition.data?.items) ?? []).map((one) => one.name))];
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => String(form.get(name) ?? '').trim() || undefined;
+    const moment = (name: string) => {
+      const value = text(name);
+      return value ? new Date(value).toISOString() : undefined;
+    };
+    const variables: VariableCondition[] = [];
+    for (const line of lines()) {
+      if (line.name.trim() === '') continue;
+      const found = valueOf(line.operator, line.type, line.text);
+      if ('problem' in found) {
+        setWrong(`${line.name}: ${found.problem}`);
+        return;
+      }
+      variables.push({ name: line.name.trim(), operator: line.operator, value: found.value });
+    }
+    props.onChange({
+      ...props.filter,
+      keys: keysOf(text('keys') ?? null),
+      parentKey: text('parent'),
+      businessId: text('businessId'),
+      errorMessage: text('errorMessage'),
+      tenant: text('tenant'),
+      tags: tagsOf(text('tags') ?? null),
+      states: props.withStates ? new Set(STATES.filter((state) => form.get(state) !== null)) : props.filter.states,
+      startAfter: moment('startAfter'),
+      startBefore: moment('startBefore'),
+      endAfter: moment('endAfter'),
+      endBefore: moment('endBefore'),
+      retriesLeft: form.get('retriesLeft') !== null,
+      variables,
+    });
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose} wide>
+      <form class="stack" onSubmit={submit}>
+        <Show when={props.withStates}>
+          <fieldset class="row">
+            <legend>States</legend>
+            <For each={STATES}>
+              {(state: StateName) => (
+                <label class="row">
+                  <input type="checkbox" name={state} checked={props.filter.states.has(state)} /> {state}
+                </label>
+              )}
+            </For>
+          </fieldset>
+        </Show>
+        <div class="grid">
+          <Field label="Instance keys" hint="with commas, spaces or lines between">
+            <textarea name="keys" rows={2} value={props.filter.keys.join(', ')} ref={(one) => (one.defaultValue = props.filter.keys.join(', '))} />
+          </Field>
+          <Field label="Business ID">
+            <input name="businessId" value={props.filter.businessId ?? ''} />
+          </Field>
+          <Field label="Key of the parent instance">
+            <input name="parent" pattern="\d{1,19}" value={props.filter.parentKey ?? ''} />
+          </Field>
+          <Field label="Error message">
+            <input name="errorMessage" value={props.filter.errorMessage ?? ''} />
+          </Field>
+          <Field label="Started after">
+            <input type="datetime-local" name="startAfter" value={local(props.filter.startAfter)} />
+          </Field>
+          <Field label="Started before">
+            <input type="datetime-local" name="startBefore" value={local(props.filter.startBefore)} />
+          </Field>
+          <Field label="Ended after">
+            <input type="datetime-local" name="endAfter" value={local(props.filter.endAfter)} />
+          </Field>
+          <Field label="Ended before">
+            <input type="datetime-local" name="endBefore" value={local(props.filter.endBefore)} />
+          </Field>
+          <Field label="Tags" hint="all of them, with commas between">
+            <input name="tags" value={props.filter.tags.join(', ')} />
+          </Field>
+          <Field label="Tenant">
+            <input name="tenant" value={props.filter.tenant ?? ''} />
+          </Field>
+        </div>
+        <label class="row">
+          <input type="checkbox" name="retriesLeft" checked={props.filter.retriesLeft} /> A job has failed and has retries left
+        </label>
+        <fieldset class="stack">
+          <legend>Variables, all of which hold</legend>
+          <datalist id={names}>
+            <For each={suggested()}>{(name) => <option value={name} />}</For>
+          </datalist>
+          <For each={lines().map((_, at) => at)}>
+            {(at) => (
+              <div class="row">
+                <input
+                  aria-label="Name of the variable"
+                  placeholder="Name"
+                  list={names}
+                  value={lines()[at]!.name}
+                  onInput={(event) => {
+                    setTyped(event.currentTarget.value);
+                    change(at, { name: event.currentTarget.value });
+                  }}
+                />
+                <select aria-label="Condition" value={lines()[at]!.operator} onChange={(event) => change(at, { operator: event.currentTarget.value as Line['operator'] })}>
+                  <For each={OPERATORS}>{([operator, word]) => <option value={operator}>{word}</option>}</For>
+                </select>
+                <Show when={lines()[at]!.operator !== 'exists'}>
+                  <select aria-label="Type of the value" value={lines()[at]!.type} onChange={(event) => change(at, { type: event.currentTarget.value as ValueType })}>
+                    <For each={VALUE_TYPES}>{(type) => <option value={type}>{type}</option>}</For>
+                  </select>
+                  <Show when={lines()[at]!.type !== 'null'}>
+                    <Show
+                      when={lines()[at]!.type === 'true or false' && lines()[at]!.operator !== 'like'}
+                      fallback={<input aria-label="Value" placeholder="Value" value={lines()[at]!.text} onInput={(event) => change(at, { text: event.currentTarget.value })} />}
+                    >
+                      <select aria-label="Value" value={lines()[at]!.text} onChange={(event) => change(at, { text: event.currentTarget.value })}>
+                        <option value="">Choose</option>
+                        <option value="true">true</option>
+                        <option value="false">false</option>
+                      </select>
+                    </Show>
+                  </Show>
+                </Show>
+                <button type="button" class="plain" aria-label="Remove the condition" onClick={() => setLines(lines().filter((_, other) => other !== at))}>
+                  ✕
+                </button>
+              </div>
+            )}
+          </For>
+          <div>
+            <button type="button" onClick={() => setLines([...lines(), { name: '', operator: 'eq', type: 'text', text: '' }])}>
+              Add a condition
+            </button>
+          </div>
+        </fieldset>
+        <Show when={wrong()}>
+          <p class="failure" role="alert">
+            {wrong()}
+          </p>
+        </Show>
+        <div class="actions">
+          <button type="button" onClick={() => props.onChange({ ...props.filter, keys: [], parentKey: undefined, businessId: undefined, errorMessage: undefined, errorHash: undefined, batch: undefined, tenant: undefined, startAfter: undefined, startBefore: undefined, endAfter: undefined, endBefore: undefined, retriesLeft: false, tags: [], variables: [], or: [], element: undefined })}>
+            Remove all
+          </button>
+          <button class="primary" type="submit">
+            Apply
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,35 @@
+import { createEffect, For, type JSX, Show } from 'solid-js';
+import { searchProcessInstances } from '../api/generated/operations';
+import type { ProcessInstanceFilter } from '../api/generated/types';
+import { useRead } from '../query';
+import { number, total } from '../ui/numbers';
+import { Failure, State } from '../ui/parts';
+
+const SAMPLE = 5;
+
+/** How many instances a filter matches now, and some of them. */
+export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count: number) => void) | undefined; words?: string }): JSX.Element {
+  const sample = useRead(searchProcessInstances, () => ({ body: { filter: props.filter, page: { limit: SAMPLE } }, keep: false }));
+  const count = () => sample.data?.page.totalItems ?? 0;
+  createEffect(() => props.onCount?.(count()));
+  return (
+    <>
+      <Show when={sample.error}>{(error) => <Failure of={error()} />}</Show>
+      <p>
+        <strong>{total(sample.data?.page)}</strong> instances {props.words ?? 'match now'}.
+      </p>
+      <ul class="plain-list">
+        <For each={sample.data?.items}>
+          {(one) => (
+            <li>
+              <State of={one.state} incident={one.hasIncident} /> {one.processDefinitionName || one.processDefinitionId} <span class="key">{one.processInstanceKey}</span>
+            </li>
+          )}
+        </For>
+        <Show when={count() > SAMPLE}>
+          <li class="muted">and {number(count() - SAMPLE)} more</li>
+        </Show>
+      </ul>
+    </>
+  );
+}

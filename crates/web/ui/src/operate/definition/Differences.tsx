@@ -1,0 +1,82 @@
+import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import type { ProcessDefinitionResult } from '../../api/generated/types';
+import type { Diagram } from '../../diagram/bpmn';
+import { BpmnDiagram } from '../../diagram/BpmnDiagram';
+import { useModel } from '../../diagram/model';
+import { number } from '../../ui/numbers';
+import { Failure } from '../../ui/parts';
+import { differencesOf, type Kind } from './differences';
+
+const WORDS: Record<Kind, string> = { added: 'Added', removed: 'Removed', changed: 'Changed', moved: 'Moved in the diagram' };
+
+/** Two versions of a process side by side, and what is different between them. */
+export default function Differences(props: { before: ProcessDefinitionResult; after: ProcessDefinitionResult }): JSX.Element {
+  const [first, setFirst] = createSignal<Diagram>();
+  const [second, setSecond] = createSignal<Diagram>();
+  const [selected, setSelected] = createSignal<string>();
+  const [old, now] = [useModel(() => props.before), useModel(() => props.after)];
+  const found = createMemo(() => {
+    const [a, b, c, d] = [first(), old(), second(), now()];
+    if (!a || !b || !c || !d) return undefined;
+    try {
+      return { items: differencesOf({ diagram: a, model: b }, { diagram: c, model: d }) };
+    } catch (error) {
+      return { error };
+    }
+  });
+  const ids = (...kinds: Kind[]) => found()?.items?.filter((one) => kinds.includes(one.kind)).map((one) => one.id) ?? [];
+  return (
+    <section class="stack" aria-label="Differences">
+      <div class="halves even">
+        <div>
+          <h2>Version {props.before.version}</h2>
+          <BpmnDiagram definitionKey={props.before.processDefinitionKey} marks={{ removed: ids('removed'), changed: ids('changed', 'moved') }} selected={selected()} onSelect={setSelected} onDrawn={setFirst} />
+        </div>
+        <div>
+          <h2>Version {props.after.version}</h2>
+          <BpmnDiagram definitionKey={props.after.processDefinitionKey} marks={{ added: ids('added'), changed: ids('changed', 'moved') }} selected={selected()} onSelect={setSelected} onDrawn={setSecond} />
+        </div>
+      </div>
+      <Show when={found()?.error}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={found()?.items}>
+        {(items) => (
+          <Show when={items().length > 0} fallback={<p class="empty">Both versions do the same, and are drawn alike.</p>}>
+            <p class="muted" role="status">
+              {number(items().length)} differences
+            </p>
+            <table aria-label="Differences between the versions">
+              <thead>
+                <tr>
+                  <For each={['What', 'Element', 'Details']}>{(head) => <th scope="col">{head}</th>}</For>
+                </tr>
+              </thead>
+              <tbody>
+                <For each={items()}>
+                  {(one) => (
+                    <tr classList={{ chosen: one.id === selected() }}>
+                      <td>{WORDS[one.kind]}</td>
+                      <td>
+                        <button class="plain grow" onClick={() => setSelected(one.id)}>
+                          {one.name ? `${one.name} (${one.id})` : one.id}
+                        </button>
+                      </td>
+                      <td>
+                        <For each={one.details}>
+                          {([name, before, after]) => (
+                            <div>
+                              {name}: <del>{before || 'nothing'}</del> → <ins>{after || 'nothing'}</ins>
+                            </div>
+                          )}
+                        </For>
+                      </td>
+                    </tr>
+                  )}
+                </For>
+              </tbody>
+            </table>
+          </Show>
+        )}
+      </Show>
+    </section>
+  );
+}

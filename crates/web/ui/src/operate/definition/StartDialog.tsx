@@ -1,0 +1,128 @@
+import { useNavigate } from '@solidjs/router';
+import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { createProcessInstance, getStartProcessForm } from '../../api/generated/operations';
+import type { ProcessDefinitionResult } from '../../api/generated/types';
+import { call } from '../../api/http';
+import { FormView, type Submit } from '../../diagram/FormView';
+import type { Model } from '../../diagram/model';
+import { refresh, useRead } from '../../query';
+import { jsonObject } from '../../ui/json';
+import { Action, Dialog, Failure, Field } from '../../ui/parts';
+import { say } from '../../ui/toast';
+import { objectProblem } from '../act/words';
+
+/** Starts an instance of one version, at its start or at chosen elements, with its form or with JSON. */
+export default function StartDialog(props: { definition: ProcessDefinitionResult; model: Model; onClose: () => void }): JSX.Element {
+  const navigate = useNavigate();
+  const [withForm, setWithForm] = createSignal(props.definition.hasStartForm);
+  const [submit, setSubmit] = createSignal<Submit>();
+  const [variables, setVariables] = createSignal('');
+  const [places, setPlaces] = createSignal<readonly string[]>([]);
+  const [businessId, setBusinessId] = createSignal('');
+  const [tags, setTags] = createSignal('');
+  const [failure, setFailure] = createSignal<unknown>();
+  const key = () => props.definition.processDefinitionKey;
+  const form = useRead(getStartProcessForm, () => ({ path: { processDefinitionKey: key() }, enabled: withForm(), keep: false }));
+  // What is inside of a repeated activity has no place to be put: the engine refuses it.
+  const isInLoop = (id: string) => props.model.scopesOf(id).some((scope) => props.model.elements.get(scope)?.loop !== undefined);
+  const choices = createMemo(() => [...props.model.elements.values()].filter((one) => props.model.whyNotActivated(one.id) === undefined && !isInLoop(one.id)).sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id)));
+  const name = (id: string) => {
+    const one = props.model.elements.get(id);
+    return one?.name ? `${one.name} (${id})` : id;
+  };
+  const tagList = () => tags().split(/[\s,]+/).filter(Boolean);
+  const start = async () => {
+    setFailure(undefined);
+    const given = withForm() ? await submit()?.() : variables().trim() === '' ? '{}' : variables();
+    if (given === undefined) {
+      setFailure(new Error('Some fields of the form are wrong.'));
+      return;
+    }
+    const quoted = JSON.stringify;
+    const members: [string, string][] = [['processDefinitionKey', quoted(key())], ['variables', given]];
+    if (places().length > 0) members.push(['startInstructions', quoted(places().map((elementId) => ({ elementId })))]);
+    if (businessId().trim()) members.push(['businessId', quoted(businessId().trim())]);
+    if (tagList().length > 0) members.push(['tags', quoted(tagList())]);
+    if (props.definition.tenantId !== '<default>') members.push(['tenantId', quoted(props.definition.tenantId)]);
+    let made: { processInstanceKey: string };
+    try {
+      made = await call(createProcessInstance, { text: jsonObject(members) });
+    } catch (error) {
+      setFailure(error);
+      return;
+    }
+    await refresh();
+    say(`Started: instance ${made.processInstanceKey}`);
+    navigate(`/operate/processes/${made.processInstanceKey}`);
+  };
+  return (
+    <Dialog title={`Start ${props.definition.name || props.definition.processDefinitionId}, version ${props.definition.version}`} onClose={props.onClose} wide>
+      <div class="stack">
+        <Show when={props.definition.hasStartForm}>
+          <fieldset class="row">
+            <legend>Variables</legend>
+            <label class="row">
+              <input type="radio" name="how" checked={withForm()} onChange={() => setWithForm(true)} /> by its form
+            </label>
+            <label class="row">
+              <input type="radio" name="how" checked={!withForm()} onChange={() => setWithForm(false)} /> as JSON
+            </label>
+          </fieldset>
+        </Show>
+        <Show when={withForm()}>
+          <Show when={form.error}>{(error) => <Failure of={error()} />}</Show>
+          <Show when={form.data?.schema} keyed>
+            {(schema) => <FormView schema={schema} values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} />}
+          </Show>
+        </Show>
+        <Show when={!withForm()}>
+          <Field label="Variables as JSON" hint={'An object, such as {"order": 7}; empty for none'}>
+            <textarea rows={6} spellcheck={false} onInput={(event) => setVariables(event.currentTarget.value)} />
+          </Field>
+          <p class="muted" role="status">
+            {objectProblem(variables()) ?? ''}
+          </p>
+        </Show>
+        <Field label="Start at" hint="Without an element it begins at its start event. Variables around an element are not made by input mappings then.">
+          <select
+            onChange={(event) => {
+              const id = event.currentTarget.value;
+              event.currentTarget.value = '';
+              if (id) setPlaces([...places(), id]);
+            }}
+          >
+            <option value="">{places().length === 0 ? 'the start event' : 'one more element'}</option>
+            <For each={choices()}>{(one) => <option value={one.id}>{name(one.id)}</option>}</For>
+          </select>
+        </Field>
+        <div class="chips">
+          <For each={places()}>
+            {(id, at) => (
+              <span class="chip">
+                <span>{name(id)}</span>
+                <button class="plain" aria-label={`Remove ${name(id)}`} onClick={() => setPlaces(places().filter((_, other) => other !== at()))}>
+                  ✕
+                </button>
+              </span>
+            )}
+          </For>
+        </div>
+        <div class="grid">
+          <Field label="Business ID">
+            <input onInput={(event) => setBusinessId(event.currentTarget.value)} />
+          </Field>
+          <Field label="Tags" hint="with spaces or commas between">
+            <input onInput={(event) => setTags(event.currentTarget.value)} />
+          </Field>
+        </div>
+        <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
+        <div class="actions">
+          <button onClick={() => props.onClose()}>Close</button>
+          <Action class="primary" do={start} disabled={withForm() ? !submit() : objectProblem(variables()) !== undefined}>
+            Start
+          </Action>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,63 @@
+// The differences between two models: those of the drawing by the library, those of what elements do by our own reading.
+import { diff } from 'bpmn-js-differ';
+import type { Diagram } from '../../diagram/bpmn';
+import type { Model, ModelElement } from '../../diagram/model';
+
+export type Kind = 'added' | 'removed' | 'changed' | 'moved';
+
+export interface Difference {
+  id: string;
+  name: string;
+  kind: Kind;
+  /** What is different, in words, with the old and the new value. */
+  details: [string, string, string][];
+}
+
+const IGNORED = /^bpmn(di)?:(Definitions|Process|Collaboration|BPMN)/;
+const text = (value: unknown): string =>
+  value === undefined || value === null
+    ? ''
+    : typeof value === 'object'
+      ? String((value as { body?: string; id?: string }).body ?? (value as { id?: string }).id ?? (value as { $type?: string }).$type ?? '')
+      : String(value);
+
+/** What an element does, by word. */
+function doings(one: ModelElement): Map<string, string> {
+  const found = new Map(one.does);
+  for (const mapping of one.inputs) found.set(`Input ${mapping.target}`, mapping.source);
+  for (const mapping of one.outputs) found.set(`Output ${mapping.target}`, mapping.source);
+  one.listeners.forEach((listener, at) => found.set(`Listener ${at + 1}`, `${listener.kind} ${listener.event} ${listener.type}, retries ${listener.retries}`));
+  if (one.loop) found.set('Repeated', one.loop);
+  return found;
+}
+
+export function differencesOf(before: { diagram: Diagram; model: Model }, after: { diagram: Diagram; model: Model }): Difference[] {
+  const drawn = diff(before.diagram.definitions, after.diagram.definitions);
+  const all = new Map<string, Difference>();
+  const add = (id: string, name: string | undefined, kind: Kind): Difference => {
+    const known = all.get(id);
+    if (known) return known;
+    const made: Difference = { id, name: name ?? '', kind, details: [] };
+    all.set(id, made);
+    return made;
+  };
+  for (const [id, one] of Object.entries(drawn._added)) if (!IGNORED.test(one.$type)) add(id, one.name, 'added');
+  for (const [id, one] of Object.entries(drawn._removed)) if (!IGNORED.test(one.$type)) add(id, one.name, 'removed');
+  for (const [id, { model, attrs }] of Object.entries(drawn._changed)) {
+    if (IGNORED.test(model.$type)) continue;
+    const lines = Object.entries(attrs).map(([name, { oldValue, newValue }]): [string, string, string] => [name, text(oldValue), text(newValue)]);
+    const seen = lines.filter(([, old, now]) => old !== now);
+    if (seen.length > 0) add(id, model.name, 'changed').details.push(...seen);
+  }
+  for (const [id, one] of after.model.elements) {
+    const other = before.model.elements.get(id);
+    if (!other) continue;
+    const [old, now] = [doings(other), doings(one)];
+    for (const word of new Set([...old.keys(), ...now.keys()])) {
+      if (old.get(word) !== now.get(word)) add(id, one.name, 'changed').details.push([word, old.get(word) ?? '', now.get(word) ?? '']);
+    }
+  }
+  for (const [id, one] of Object.entries(drawn._layoutChanged)) if (!IGNORED.test(one.$type)) add(id, one.name, 'moved');
+  const order: Kind[] = ['added', 'removed', 'changed', 'moved'];
+  return [...all.values()].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+}
