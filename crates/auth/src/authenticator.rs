@@ -50,7 +50,7 @@ pub struct SignedIn {
 
 /// How a browser gets a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub enum SignInWay {
     /// It needs none.
     Open,
     /// With a user name and a password.
@@ -132,12 +132,12 @@ impl Authenticator {
     }
 
     /// How a browser gets a session.
-    pub fn entry(&self) -> Entry {
+    pub fn entry(&self) -> SignInWay {
         match (&self.method, &self.sessions) {
-            (Method::None, _) => Entry::Open,
-            (Method::Oidc(oidc), Some(_)) if oidc.has_code_flow() => Entry::Redirect,
-            (Method::Oidc(_), _) => Entry::Token,
-            (Method::Basic(_), _) => Entry::Password,
+            (Method::None, _) => SignInWay::Open,
+            (Method::Oidc(oidc), Some(_)) if oidc.has_code_flow() => SignInWay::Redirect,
+            (Method::Oidc(_), _) => SignInWay::Token,
+            (Method::Basic(_), _) => SignInWay::Password,
         }
     }
 

@@ -28,7 +28,7 @@ mod session;
 mod tls;
 
 pub use attempts::AttemptLimits;
-pub use authenticator::{Authenticator, Departed, Entry, Method, SignIn, SignedIn, SignedOut};
+pub use authenticator::{Authenticator, Departed, Method, SignIn, SignInWay, SignedIn, SignedOut};
 pub use basic::{Basic, Unavailable, Users};
 pub use clock::Clock;
 pub use oidc::{ClaimPath, CodeFlowSettings, Oidc, OidcSettings, SettingsError, SignInFailure, claim_values};

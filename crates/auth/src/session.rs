@@ -70,7 +70,7 @@ struct Session {
     ends_ms: u64,
     /// When the token ends that it began with, by the time of day.
     token_ends_ms: Option<u64>,
-    /// What the issuer granted, if it signed somebody in here.
+    /// Tokens of the issuer, if it signed somebody in here.
     grant: Option<Arc<Grant>>,
 }
 
@@ -82,7 +82,7 @@ impl Session {
 }
 
 /// A session that is valid.
-pub(crate) struct Found {
+pub(crate) struct ValidSession {
     pub principal: Arc<Principal>,
     pub standing: Option<CachedUser>,
     /// Tokens that end soon, or have ended.
@@ -218,7 +218,7 @@ impl Sessions {
     }
 
     /// A session, if it is valid. The call counts as a use.
-    pub(crate) fn find(&self, id: &str) -> Option<Found> {
+    pub(crate) fn find(&self, id: &str) -> Option<ValidSession> {
         let digest = self.digest(id);
         let mut table = self.table.lock();
         let session = table.by_digest.get_mut(&digest)?;
@@ -227,7 +227,7 @@ impl Sessions {
             return None;
         }
         session.used_ms = self.clock.steady_ms();
-        Some(Found {
+        Some(ValidSession {
             principal: Arc::clone(&session.principal),
             standing: session.standing.clone(),
             due: self.due(session),
@@ -260,7 +260,7 @@ impl Sessions {
         }
     }
 
-    /// What the issuer granted for a session.
+    /// Tokens of the issuer for a session.
     pub(crate) fn grant(&self, id: &str) -> Option<Arc<Grant>> {
         self.table.lock().by_digest.get(&self.digest(id))?.grant.clone()
     }

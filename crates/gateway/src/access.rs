@@ -151,7 +151,7 @@ impl Access {
     }
 
     /// How a browser gets a session.
-    pub(crate) fn entry(&self) -> auth::Entry {
+    pub(crate) fn entry(&self) -> auth::SignInWay {
         self.0.authenticator.entry()
     }
 

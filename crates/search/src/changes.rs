@@ -1,4 +1,4 @@
-//! What has changed in the store lately, for those who show it: hints, no data.
+//! Changes of the store in the last moments, for those who show it: hints, no data.
 //!
 //! The exporter tells of each flush what its records were about, as long as somebody wants to know. The last flushes
 //! are kept, so that whoever comes back a moment later has missed nothing.
@@ -75,7 +75,7 @@ impl List {
     }
 }
 
-/// What a record was about.
+/// The subject of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Touch {
     /// The list that shows it, if any does.
@@ -92,11 +92,11 @@ pub struct Touch {
     pub tenant_id: Name,
 }
 
-/// What one flush brought. `None`: it may be anything.
+/// The changes of one flush. `None`: it may be anything.
 pub type Flushed = Option<Arc<[Touch]>>;
 
 #[derive(Debug)]
-struct State {
+struct LastChanges {
     kept: VecDeque<Flushed>,
     /// Number of the flush behind the last that is kept.
     next: u64,
@@ -109,7 +109,7 @@ struct State {
 /// The last changes of a store.
 #[derive(Debug)]
 pub struct Changes {
-    state: Mutex<State>,
+    state: Mutex<LastChanges>,
     news: watch::Sender<u64>,
     /// Tells the numbers of this program from those of another.
     epoch: u64,
@@ -118,7 +118,7 @@ pub struct Changes {
 impl Default for Changes {
     fn default() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let state = State { kept: VecDeque::new(), next: 0, covered: 0, asked: None, is_fed: false };
+        let state = LastChanges { kept: VecDeque::new(), next: 0, covered: 0, asked: None, is_fed: false };
         Self { state: Mutex::new(state), news: watch::Sender::new(0), epoch: since.as_nanos() as u64 }
     }
 }

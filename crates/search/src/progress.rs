@@ -13,7 +13,7 @@ use crate::changes::{Changes, Touch};
 #[derive(Debug)]
 pub struct Progress {
     positions: watch::Sender<BTreeMap<PartitionId, u64>>,
-    /// What was written lately.
+    /// The last changes.
     pub changes: Changes,
     /// The progress of all copies of the store, if this is that of one of them.
     of_all: Option<Arc<Self>>,

@@ -7,7 +7,7 @@ use search::{List, Touch};
 
 use crate::replay::process_instance;
 
-/// What the records of a flush were about.
+/// The subjects of the records of a flush.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     touches: HashSet<Touch>,
@@ -25,7 +25,7 @@ impl Touched {
         }
     }
 
-    /// What there was. `None`: some of it is not known.
+    /// All of them. `None`: some of it is not known.
     pub(crate) fn touches(&self) -> Option<&HashSet<Touch>> {
         (!self.has_gaps).then_some(&self.touches)
     }
@@ -76,9 +76,7 @@ fn touch(record: &Record) -> Option<Touch> {
         RecordValue::MessageStartEventSubscription(it) => {
             of(List::Messages, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
         }
-        RecordValue::DecisionEvaluation(it) => {
-            of(List::DecisionInstances, 0, &it.decision_id, &it.tenant_id)
-        }
+        RecordValue::DecisionEvaluation(it) => of(List::DecisionInstances, 0, &it.decision_id, &it.tenant_id),
         RecordValue::Process(it) => {
             of(List::ProcessDefinitions, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
         }

@@ -220,7 +220,7 @@ impl CodeFlow {
             return Err(SignInFailure::Unavailable);
         }
         if status != StatusCode::OK {
-            // Whoever waits for a token can cause it, so it is no warning.
+            // A browser with a bad code can cause it, so it is no warning.
             tracing::info!(%url, %status, error = error_code(&body), "the issuer refuses tokens");
             return Err(SignInFailure::Refused);
         }
@@ -262,10 +262,10 @@ fn with_query(url: &Uri, fields: &str) -> String {
 /// The code of an error (RFC 6749 §5.2), if it looks like one.
 fn error_code(body: &[u8]) -> String {
     #[derive(Deserialize)]
-    struct Answer {
+    struct Refused {
         error: String,
     }
-    let code = serde_json::from_slice::<Answer>(body).map(|answer| answer.error).unwrap_or_default();
+    let code = serde_json::from_slice::<Refused>(body).map(|answer| answer.error).unwrap_or_default();
     code.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(64).collect()
 }
 

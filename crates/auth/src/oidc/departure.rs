@@ -1,4 +1,4 @@
-//! What a browser takes along to the issuer and brings back, sealed: nobody reads or makes it but this process.
+//! Luggage that a browser takes along to the issuer and brings back, sealed: nobody reads or makes it but this process.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -11,7 +11,7 @@ pub enum SettingsError {
         /// Its value.
         url: String,
     },
-    /// What belongs to an issuer behind TLS must be behind TLS, too.
+    /// Endpoints of an issuer behind TLS must be behind TLS, too.
     #[error("{field}: '{url}' is without TLS while the issuer is with")]
     Downgrade {
         /// Which setting.

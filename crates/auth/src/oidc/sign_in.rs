@@ -144,7 +144,7 @@ impl Oidc {
         Ok((principal, ends_ms))
     }
 
-    /// Newer tokens for the same principal. Whoever comes while somebody renews them waits; `is_renewed` tells whether
+    /// Newer tokens for the same principal. Others wait while somebody renews them; `is_renewed` tells whether
     /// they are renewed then. `None`: they are, or it was tried a moment ago.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::{
-    Authenticator, CodeFlowSettings, Departed, Entry, Method, Oidc, OidcSettings, Presented, Principal,
-    Reason, SessionSettings, SignInFailure,
+    Authenticator, CodeFlowSettings, Departed, Method, Oidc, OidcSettings, Presented, Principal, Reason,
+    SessionSettings, SignInFailure, SignInWay,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -121,7 +121,7 @@ impl Server {
 #[tokio::test]
 async fn a_browser_signs_in_at_the_issuer() {
     let server = Server::start().await;
-    assert_eq!(server.authenticator.entry(), Entry::Redirect);
+    assert_eq!(server.authenticator.entry(), SignInWay::Redirect);
     let away = server.depart("/operate/processes?active=true").await;
     let sent = &away.fields;
     let plain = ["response_type", "client_id", "redirect_uri", "scope", "code_challenge_method"];

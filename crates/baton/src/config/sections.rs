@@ -195,7 +195,7 @@ sections! {
         /// Where the issuer sends browsers back to, such as https://baton.example.com/sso-callback; by default, the
         /// address that they came by, with that path.
         redirect_uri: Option<Text> = None;
-        /// What the issuer is asked for.
+        /// Scopes that the issuer is asked for.
         scopes: Names = Names(vec!["openid".to_owned(), "profile".to_owned()]);
         /// Where the issuer sends browsers after a logout; by default, it decides.
         post_logout_redirect_uri: Option<Text> = None;

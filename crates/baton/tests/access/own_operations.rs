@@ -162,7 +162,7 @@ async fn jobs_and_whoever_is_there_for_them_are_counted() {
     let (_users, server, _) = started(&[]).await;
     for user in ["ann", "eve"] {
         server.get("/baton/v1/job-types").by(&by(user)).send().await.expect(403);
-        server.get("/baton/v1/job-types/work/workers").by(&by(user)).send().await.expect(403);
+        server.get("/baton/v1/job-types/other/workers").by(&by(user)).send().await.expect(403);
     }
     let types = async || {
         let answer = server.get("/baton/v1/job-types").by(&by("root")).send().await.expect(200).json();

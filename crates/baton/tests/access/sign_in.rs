@@ -53,7 +53,7 @@ async fn a_browser_goes_to_the_issuer_and_comes_back_with_a_session() {
     issuer.give(200, json!({"access_token": token, "id_token": token, "refresh_token": "r"}));
     let callback = format!("/sso-callback?code=c&state={}", sent["state"]);
 
-    // Whoever has another browser gets nothing.
+    // Another browser gets nothing.
     let lost = server.get(&callback).send().await.expect(303);
     assert_eq!(lost.header("location"), Some("/login?error=expired&next=%2F"));
     let back = server.get(&callback).header("cookie", cookies(&there)).send().await.expect(303);

@@ -45,7 +45,7 @@ impl Gateway {
         head: &Parts,
     ) -> Result<Response<ReplyBody>, Refusal> {
         let access = &self.options.access;
-        if access.entry() != auth::Entry::Redirect {
+        if access.entry() != auth::SignInWay::Redirect {
             return Err(Failure::not_found("nobody signs in at an issuer here").into());
         }
         let query = head.uri.query().unwrap_or_default();
@@ -79,7 +79,7 @@ impl Gateway {
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(HOST.as_str()).filter(|host| host.parse::<Authority>().is_ok());
         let host = host.ok_or_else(|| Failure::invalid("Host: is required, but missing"))?;
-        // A proxy that ends TLS says so. Whoever makes it up misleads only itself: the issuer knows its addresses.
+        // A proxy that ends TLS says so. A client that makes it up misleads only itself: the issuer knows its addresses.
         let scheme = match text("x-forwarded-proto") {
             Some(scheme @ ("http" | "https")) => scheme,
             _ if self.options.tls.is_some() => "https",

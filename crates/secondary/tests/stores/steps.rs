@@ -25,7 +25,7 @@ pub fn run(store: &dyn Store) {
             .set(step::VALUE, "9".repeat(at as usize * 5_000));
     }
     writer.write(&batch, position + 1).unwrap();
-    // Whatever comes again is there once.
+    // Rows that come again are there once.
     writer.write(&batch, position + 2).unwrap();
     let of_instance =
         || Filter::Column(step::INSTANCE_KEY, Test::Equal(Operand::Integer(INSTANCE.cast_signed())));

@@ -1,4 +1,4 @@
-//! What a server that stays has to show: refunds with a decision and tasks, orders that went wrong, people.
+//! Things that a server that stays has to show: refunds with a decision and tasks, orders that went wrong, people.
 
 use std::time::Duration;
 

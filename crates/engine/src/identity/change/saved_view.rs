@@ -1,4 +1,4 @@
-//! Lists that somebody saves with their filters. Whoever saved one changes it, and nobody else.
+//! Lists that somebody saves with their filters. The owner changes them, and nobody else.
 
 use std::sync::Arc;
 

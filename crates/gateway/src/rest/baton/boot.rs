@@ -1,7 +1,7 @@
 //! `GET /baton/v1/boot`: what pages must know before anybody has signed in. It is told to everybody, so it says nothing
 //! that the login page does not show.
 
-use auth::Entry;
+use auth::SignInWay;
 use protocol::{IdentityQuery, IdentityReply, Query, QueryReply};
 
 use crate::rest::SetUp;
@@ -13,10 +13,10 @@ use crate::rest::writer::object;
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
     let options = &call.gateway.options;
     let sign_in = match options.access.entry() {
-        Entry::Open => "NONE",
-        Entry::Password => "PASSWORD",
-        Entry::Redirect => "REDIRECT",
-        Entry::Token => "TOKEN",
+        SignInWay::Open => "NONE",
+        SignInWay::Password => "PASSWORD",
+        SignInWay::Redirect => "REDIRECT",
+        SignInWay::Token => "TOKEN",
     };
     let mut out = Vec::with_capacity(192);
     object(&mut out)
@@ -43,7 +43,7 @@ fn title(_: &Call<'_>) -> &'static str {
 async fn is_set_up_open(call: &Call<'_>) -> bool {
     let query = Query::Identity(IdentityQuery::HadAdministrator);
     call.gateway.options.set_up == SetUp::Open
-        && call.gateway.options.access.entry() == Entry::Password
+        && call.gateway.options.access.entry() == SignInWay::Password
         && matches!(
             call.read_unseen(query).await,
             Ok(QueryReply::Identity(IdentityReply::HadAdministrator(false)))

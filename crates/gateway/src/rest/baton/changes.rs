@@ -22,7 +22,7 @@ const UNTOLD: Duration = Duration::from_secs(5);
 /// The log of what was done: with anything.
 const AUDIT_LOG: &str = "audit-log";
 
-/// What somebody looks at.
+/// A thing that somebody looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Topic {
     Instance(Key),
@@ -148,7 +148,7 @@ async fn gather(progress: &Progress, seen: &mut Seen<'_>, after: &str, wait: Dur
             return after;
         }
         let left = wait.saturating_sub(elapsed);
-        // What is broad gathers for a while.
+        // Broad topics gather for a while.
         let pause = if seen.changed.is_empty() { left } else { LIST_FLOOR.saturating_sub(elapsed).min(left) };
         // Whether it came or did not, is seen next.
         drop(tokio::time::timeout(pause, changes.wait(&after)).await);
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!((changed, waited_ms), (vec![0, 1], 0));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![], 25_000));
-        // What another broker wrote may be anything, once.
+        // Rows that another broker wrote may be any, once.
         progress.reached_elsewhere(protocol::FIRST_PARTITION, 6);
         progress.reached_elsewhere(protocol::FIRST_PARTITION, 9);
         let (changed, waited_ms, after) = told(&after).await;

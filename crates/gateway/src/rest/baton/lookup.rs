@@ -55,7 +55,7 @@ static NAMED: [Place; 4] = [
 
 /// Something that was found.
 #[derive(Default)]
-struct Found {
+struct Thing {
     kind: &'static str,
     key: String,
     name: Option<Name>,
@@ -87,7 +87,7 @@ pub(super) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-async fn stored(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Found>, Failure> {
+async fn stored(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Thing>, Failure> {
     // Waits once for all of them.
     call.fresh_storage().await?;
     let by_key = key
@@ -99,7 +99,7 @@ async fn stored(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Found>, Failure
     Ok(rows.into_iter().flatten().collect())
 }
 
-async fn of_place(call: &Call<'_>, place: &Place, wanted: Operand) -> Result<Vec<Found>, Failure> {
+async fn of_place(call: &Call<'_>, place: &Place, wanted: Operand) -> Result<Vec<Thing>, Failure> {
     let entity = place.entity;
     let search = Search {
         entity: EntityRef(entity),
@@ -134,12 +134,12 @@ fn columns(entity: &Entity) -> u64 {
     MEANT.iter().filter_map(|names| column(entity, names)).fold(1, |bits, column| bits | 1 << column)
 }
 
-fn of_row(place: &Place, row: &Row) -> Found {
+fn of_row(place: &Place, row: &Row) -> Thing {
     let value = |names: &[&str]| column(place.entity, names).map(|at| &row[at as usize]);
     let [name, definition_id, instance_key, element_id, state, tenant_id] = MEANT.map(value);
     let text = |value: Option<&search::Value>| value.and_then(|value| value.text().cloned());
     let key = row[0].text().map_or_else(|| row[0].integer().unwrap_or(0).to_string(), ToString::to_string);
-    Found {
+    Thing {
         kind: place.kind,
         key,
         name: text(name),
@@ -151,8 +151,8 @@ fn of_row(place: &Place, row: &Row) -> Found {
     }
 }
 
-/// What the engine knows, where nothing is stored: things that live, by key.
-async fn living(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Found>, Failure> {
+/// Things that live, by key, where nothing is stored.
+async fn living(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Thing>, Failure> {
     let Some(key) = key else { return Ok(Vec::new()) };
     for query in [
         Query::ProcessInstance { key },
@@ -160,11 +160,11 @@ async fn living(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Found>, Failure
         Query::Incident { key },
         Query::ProcessDefinition { key },
     ] {
-        // What is not there, or is not for the caller, is not found.
+        // A thing that is not there, or is not for the caller, is not found.
         let Ok(reply) = call.read(query).await else { continue };
-        let found = Found { key: key.to_string(), ..Found::default() };
+        let found = Thing { key: key.to_string(), ..Thing::default() };
         return Ok(vec![match reply {
-            QueryReply::ProcessInstance(instance) => Found {
+            QueryReply::ProcessInstance(instance) => Thing {
                 kind: "PROCESS_INSTANCE",
                 name: instance.process_name,
                 definition_id: Some(instance.process_id),
@@ -173,9 +173,9 @@ async fn living(call: &Call<'_>, key: Option<Key>) -> Result<Vec<Found>, Failure
                 tenant_id: Some(instance.tenant_id),
                 ..found
             },
-            QueryReply::ElementInstance(_) => Found { kind: "ELEMENT_INSTANCE", ..found },
-            QueryReply::Incident(_) => Found { kind: "INCIDENT", ..found },
-            _ => Found { kind: "PROCESS_DEFINITION", ..found },
+            QueryReply::ElementInstance(_) => Thing { kind: "ELEMENT_INSTANCE", ..found },
+            QueryReply::Incident(_) => Thing { kind: "INCIDENT", ..found },
+            _ => Thing { kind: "PROCESS_DEFINITION", ..found },
         }]);
     }
     Ok(Vec::new())

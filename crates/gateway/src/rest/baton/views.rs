@@ -11,7 +11,7 @@ use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Digits, object};
 
-/// Whose views these are: nobody's in particular, where nobody says who it is.
+/// The owner of views of the caller; empty where nobody says who it is.
 fn owner(call: &Call<'_>) -> Name {
     match (call.principal.user_name(), call.principal.client_id()) {
         (Some(user), _) => SavedView::owner_of_user(user),

@@ -33,7 +33,7 @@ from the contract, from what an operation asks for while it is answered, and fro
 const OWN_HEAD: &str = "\
 # Operations of our own
 
-Who answers each operation below `/baton/v1`, and which tests show it. A test writes this page
+The part that answers each operation below `/baton/v1`, and which tests show it. A test writes this page
 (`UPDATE_EXPECT=1 cargo test -p gateway documented`); [their description](baton-v1.md) says more.
 
 | operation | request | answered by | shown by |
