@@ -70,6 +70,16 @@ pub(crate) fn rest_against_grpc(run: &LabRun) -> Option<String> {
     Some(table)
 }
 
+/// The lines between which that table stands.
+pub(crate) const MARKS: (&str, &str) = ("<!-- REST against gRPC -->", "<!-- end -->");
+
+/// A page with the table between its marks; `None` if it has none.
+pub(crate) fn between_marks(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(MARKS.0)?;
+    let (_, after) = rest.split_once(MARKS.1)?;
+    Some(format!("{before}{}\n{}\n{}{after}", MARKS.0, table.trim_end(), MARKS.1))
+}
+
 fn not_held(run: &LabRun) -> String {
     let mut text = String::new();
     for result in &run.results {
@@ -141,6 +151,12 @@ fn section(text: &mut String, experiment: &Experiment, result: Option<&Experimen
             );
         }
     }
+    for note in &result.notes {
+        let _ = write!(text, "\n{}", wrap(&format!("Note: {note}.")));
+    }
+    if let Some(reason) = &result.reason {
+        let _ = write!(text, "\n{}", wrap(&format!("{}: {reason}.", result.judgement.word())));
+    }
 }
 
 /// The anchor that a heading gets.
@@ -181,6 +197,15 @@ mod tests {
         assert!(missed < text.find("## E1").unwrap(), "{text}");
         assert!(text.contains("*Hypothesis.*") && text.contains("`baton lab run E1`"));
         assert!(text.contains("- E2 REST instead of gRPC: not in this run."));
+    }
+
+    #[test]
+    fn a_table_takes_the_place_of_the_one_before() {
+        let page = format!("a\n{}\nold\n{}\nb\n", MARKS.0, MARKS.1);
+        let wanted = format!("a\n{}\n| new |\n{}\nb\n", MARKS.0, MARKS.1);
+        assert_eq!(between_marks(&page, "| new |\n").as_deref(), Some(wanted.as_str()));
+        assert_eq!(between_marks(&wanted, "| new |\n"), Some(wanted));
+        assert_eq!(between_marks("no marks", "x"), None);
     }
 
     #[test]
