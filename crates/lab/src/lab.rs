@@ -157,6 +157,12 @@ impl Lab {
         self.surroundings.day.clone()
     }
 
+    /// A variable of every server's environment, for faults that are planted.
+    pub(crate) fn planted(&self, name: &str) -> Option<&str> {
+        let found = self.surroundings.environment.iter().find(|(variable, _)| variable == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// The system to compare with.
     pub(crate) fn peer(&self) -> Option<PeerPlace> {
         self.surroundings.peer.clone()

@@ -31,6 +31,7 @@ pub mod worker;
 
 pub use command::{LabArguments, LabCommand, RunArguments, run};
 pub use error::LabError;
+pub use experiments::PLANTED_SYNC_MS;
 pub use peer::PeerChoice;
 pub use result::{ExperimentResult, Finding, Judgement, LabRun, Limit};
 pub use unit::Unit;
