@@ -9,6 +9,7 @@
 
 mod cluster;
 mod command;
+mod cpu_limit;
 mod document;
 mod error;
 mod experiment;
