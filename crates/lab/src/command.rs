@@ -98,10 +98,14 @@ pub struct RunArguments {
     /// Schedule of creations for the experiment "a day in ten minutes", as of `baton bench --schedule-file`.
     #[arg(long, value_name = "FILE", value_parser = bench::Schedule::read)]
     pub day: Option<bench::Schedule>,
-    /// Drive the same scenario on another system that runs already, and compare (P1).
-    #[arg(long, value_enum, requires_all = ["peer_rest", "peer_grpc"])]
+    /// Drive the same scenario on another system, and compare (P1).
+    #[arg(long, value_enum)]
     pub against: Option<PeerChoice>,
-    /// REST address of that system.
+    /// Command line of a program that starts that system and drives it with its own client, such as those below
+    /// crates/lab/peers.
+    #[arg(long, value_name = "COMMAND", requires = "against")]
+    pub peer_driver: Option<String>,
+    /// REST address of a system that runs already and speaks this API.
     #[arg(long, value_name = "URL", requires = "against")]
     pub peer_rest: Option<String>,
     /// gRPC address of that system.
@@ -223,6 +227,10 @@ fn surroundings(arguments: &RunArguments) -> Result<Surroundings, LabError> {
     let absolute = |path: &Path| {
         std::path::absolute(path).map_err(|error| LabError::environment("find the place", error))
     };
+    let peer = arguments.against.map(|choice| {
+        let addresses = (arguments.peer_rest.as_deref(), arguments.peer_grpc.as_deref());
+        PeerPlace::of(choice, arguments.peer_driver.as_deref(), addresses, arguments.peer_process)
+    });
     let program = arguments.program.clone().map_or_else(own, Ok)?;
     let directory = absolute(&arguments.out)?;
     std::fs::create_dir_all(&directory)
@@ -243,12 +251,7 @@ fn surroundings(arguments: &RunArguments) -> Result<Surroundings, LabError> {
         worker: WorkerKind::of(arguments.worker)?,
         directory,
         day: arguments.day.clone(),
-        peer: arguments.against.map(|choice| PeerPlace {
-            choice,
-            rest: arguments.peer_rest.clone().unwrap_or_default(),
-            grpc: arguments.peer_grpc.clone().unwrap_or_default(),
-            process: arguments.peer_process,
-        }),
+        peer: peer.transpose()?,
         settings: arguments.settings.clone(),
         environment: arguments.environment.iter().map(pair).collect::<Result<_, _>>()?,
     })
