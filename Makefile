@@ -154,6 +154,28 @@ lab-full: release ## Run all published experiments in full size, on a quiet mach
 	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --document docs/experiments.md
 	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --rest-against-grpc README.md
 
+ROWS ?= E3 E4 E5 E6
+.PHONY: lab-node
+lab-node: release ## Run the experiments with workers, ROWS="E3" some of them, with the official Node clients as the worker
+	@mkdir -p "$(SCRATCH)/lab-node" "$(LAB_OUT)"
+	@cp tests/clients/node/package.json tests/clients/node/package-lock.json tests/clients/node/lab_worker.js "$(SCRATCH)/lab-node"
+	cd "$(SCRATCH)/lab-node" && npm ci --ignore-scripts --no-audit --no-fund
+	LAB_NODE_WORKER="node $(abspath $(SCRATCH))/lab-node/lab_worker.js" \
+		"$(TARGET)/release/baton" lab run $(ROWS) --worker node --out "$(LAB_OUT)" $(ARGS)
+
+PEER ?= restate
+.PHONY: lab-peer
+lab-peer: release ## Put another system beside Baton, each with its own client: PEER=restate (through npm) or temporal (through Go modules); never a part of the tests
+	@mkdir -p "$(SCRATCH)/peers/$(PEER)" "$(LAB_OUT)"
+	@cp -R crates/lab/peers/$(PEER)/. "$(SCRATCH)/peers/$(PEER)"
+	cd "$(SCRATCH)/peers/$(PEER)" && case $(PEER) in \
+		restate) npm ci --no-audit --no-fund ;; \
+		temporal) go build -o driver . ;; \
+		*) echo "there is no driver for $(PEER)"; exit 2 ;; esac
+	driver="$(abspath $(SCRATCH))/peers/$(PEER)/driver"; \
+	test $(PEER) = restate && driver="node $$driver.mjs"; \
+	"$(TARGET)/release/baton" lab run --against $(PEER) --peer-driver "$$driver" --out "$(LAB_OUT)" $(ARGS)
+
 .PHONY: lab-planted
 lab-planted: ## Plant bugs in a server, and look whether the lab finds each by the row that should
 	$(CARGO) test --locked -p baton --features plantable --test planted -- --nocapture --test-threads 2

@@ -18,12 +18,29 @@ pub(crate) fn document(run: &LabRun) -> String {
     );
     text += "\n## Repeat it\n\n```sh\nmake lab                                  # all rows in quick size, at most four minutes\n\
              baton lab list\nbaton lab run E1 E2 --out results         # in full size\n\
-             baton lab run --all --quick --out results\nbaton lab report results other-results    # two runs side by side\n```\n\n";
+             baton lab run --all --quick --out results\nbaton lab report results other-results    # two runs side by side\n\
+             make lab-full LAB_BUDGET=25m              # all rows in full size, shortened; writes this page and README's table\n\
+             make lab-node                             # the rows with workers with the Node client\n\
+             make lab-peer PEER=restate                # another system beside it\n```\n\n";
     text += &wrap(
         "The directory of a run has `lab.json`, `lab.html` (plots over time with phases, faults and the published figures), \
          and a folder with the logs for each row. The exit code is 1 if an expectation fails or a row is void, 2 if the lab \
          cannot run here. How experiments are scaled, and how workers and attacks are built: [workers and \
          attacks](attacks.md).",
+    );
+    text.push('\n');
+    text += &wrap(
+        "Lengths and numbers of the full size are scaled with `--scale`, or with `--time-budget` so that all rows end in \
+         time; each row tells its scale. A row whose load generator or worker did not keep up is void. `--again` runs \
+         rows once more, alone, that are void or miss what a busy machine explains; what is lost or doubled stands. The \
+         tests run all rows in quick size. A spread in brackets is the smallest and the largest of several measurements.",
+    );
+    text.push('\n');
+    text += &wrap(
+        "`--against` puts another system beside Baton (row P1), driven by a program with the system's own client \
+         (`crates/lab/peers/`): Restate with its server from npm, Temporal with its server from Go modules. Drivers for \
+         others speak the same lines of JSON; a broker of Camunda 8 that runs already needs none (`--peer-rest`, \
+         `--peer-grpc`). Each result tells durability, replicas, warm-up and who shares the cores.",
     );
     text += "\n## Rows that do not hold\n\n";
     text += &not_held(run);

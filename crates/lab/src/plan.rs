@@ -26,14 +26,14 @@ pub(crate) fn seconds_of_all(rows: &[&Experiment], size: Size) -> f64 {
 
 /// Time for all rows of a run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Budget {
+pub(crate) struct TimeBudget {
     pub(crate) began: Instant,
     pub(crate) all: Duration,
     /// Rows at a time.
     pub(crate) lanes: u32,
 }
 
-impl Budget {
+impl TimeBudget {
     /// The size of the first of the rows that are left; `None` if there is no time for it.
     pub(crate) fn size(&self, left: &[&Experiment]) -> Option<Size> {
         let rest = self.all.checked_sub(self.began.elapsed())?;
@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn a_budget_shortens_what_is_left() {
-        let budget = |seconds| Budget { began: Instant::now(), all: Duration::from_secs(seconds), lanes: 1 };
+        let budget =
+            |seconds| TimeBudget { began: Instant::now(), all: Duration::from_secs(seconds), lanes: 1 };
         let Some(Size::Full(scale)) = budget(1500).size(ALL) else { panic!("there is time") };
         assert!((0.1..0.9).contains(&scale), "{scale}");
         let takes = seconds_of_all(ALL, Size::Full(scale));

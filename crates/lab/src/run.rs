@@ -10,7 +10,7 @@ use crate::command::{JSON_FILE, RunArguments, print};
 use crate::error::LabError;
 use crate::experiment::Experiment;
 use crate::lab::{self, Size, Surroundings};
-use crate::plan::{self, Budget};
+use crate::plan::{self, TimeBudget};
 use crate::progress::Progress;
 use crate::result::{ExperimentResult, Judgement, LabRun};
 use crate::{page, table};
@@ -31,7 +31,7 @@ pub(crate) async fn run_rows(
     version: &str,
 ) -> Result<u8, LabError> {
     let lanes = arguments.lanes.unwrap_or(if arguments.quick { QUICK_LANES } else { 1 });
-    let budget = arguments.time_budget.map(|all| Budget { began: Instant::now(), all, lanes });
+    let budget = arguments.time_budget.map(|all| TimeBudget { began: Instant::now(), all, lanes });
     let size = budget.and_then(|budget| budget.size(rows)).unwrap_or(surroundings.size);
     let progress = Arc::new(Progress::new(rows.len(), plan::seconds_of_all(rows, size) as u32, lanes));
     let results = LabRun {
@@ -65,7 +65,7 @@ struct Run<'a> {
     surroundings: Surroundings,
     rows: &'a [&'static Experiment],
     progress: Arc<Progress>,
-    budget: Option<Budget>,
+    budget: Option<TimeBudget>,
     /// Rows that have ended, by their places.
     ended: Vec<(usize, ExperimentResult)>,
     results: LabRun,
@@ -136,7 +136,7 @@ impl Run<'_> {
 }
 
 /// The size of the first of the rows that are left; `None` if the time is over.
-fn size_of(budget: Option<Budget>, left: &[&Experiment], surroundings: &Surroundings) -> Option<Size> {
+fn size_of(budget: Option<TimeBudget>, left: &[&Experiment], surroundings: &Surroundings) -> Option<Size> {
     budget.map_or(Some(surroundings.size), |budget| budget.size(left))
 }
 

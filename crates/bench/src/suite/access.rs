@@ -16,7 +16,7 @@ authorizations:
 ";
 
 /// All ways, with what a server needs for them, as long as this lives.
-pub struct Access {
+pub struct AccessWays {
     _folder: tempfile::TempDir,
     _issuer: Issuer,
     /// The ways, the cheapest first.
@@ -33,7 +33,7 @@ pub struct AccessWay {
     pub authorization: Option<String>,
 }
 
-impl Access {
+impl AccessWays {
     /// Starts an issuer of tokens, and writes the user to a folder of its own below `scratch`.
     pub async fn start(scratch: &std::path::Path) -> Result<Self, Error> {
         let folder = tempfile::tempdir_in(scratch).map_err(Error::file(scratch))?;

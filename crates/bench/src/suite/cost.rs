@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::{
     Table, Target,
-    access::Access,
+    access::AccessWays,
     exporting::{percentile, times_until_found},
     measure::{CONNECTIONS, PAYLOAD_SMALL_BYTES, Suite, THROUGHPUT_CONCURRENCY, add_errors},
     name::{ACCESS, EXPORT},
@@ -112,7 +112,7 @@ impl Suite<'_> {
     pub(super) async fn access(&self, table: &mut Table) -> Result<(), Error> {
         const SHARE: f64 = 0.85;
         let scratch = self.scratch();
-        let setups = Access::start(&scratch).await?;
+        let setups = AccessWays::start(&scratch).await?;
         let mut rates = [const { Vec::new() }; 3];
         let mut spent = [const { Vec::new() }; 3];
         for _ in 0..TURNS {

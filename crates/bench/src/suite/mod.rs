@@ -19,7 +19,7 @@ use std::{fmt::Write, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-pub use access::{Access, AccessWay};
+pub use access::{AccessWay, AccessWays};
 
 use crate::{Error, Report, options::duration, report::table};
 

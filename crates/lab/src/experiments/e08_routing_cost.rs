@@ -1,7 +1,7 @@
 //! E8: the share of routing, access and decoding in the profile.
 
 use bench::Options;
-use bench::suite::{Access, AccessWay};
+use bench::suite::{AccessWay, AccessWays};
 use client::Protocol;
 
 use crate::error::LabError;
@@ -35,7 +35,7 @@ const PARTS: [(&str, &[&str]); 4] = [
 ];
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
-    let access = Access::start(lab.directory()).await?;
+    let access = AccessWays::start(lab.directory()).await?;
     for way in &access.ways {
         of_way(lab, way).await?;
     }

@@ -134,7 +134,7 @@ async fn all_is_there(lab: &mut Lab, server: &Server, load: Load) -> Result<(), 
     lab.expect("requests refused or failed", Unit::Count, Limit::Exactly(0.0), refused as f64);
     every_job_is_done_once(lab, server, report.unfinished).await?;
     let wanted = report.acknowledged as f64;
-    let mut found = Found::default();
+    let mut found = ListedInstances::default();
     let began = Instant::now();
     while began.elapsed() < FOUND_AFTER_MAX && (found.keys.len() as f64) < wanted {
         found = completed(server).await.unwrap_or_default();
@@ -153,14 +153,14 @@ async fn all_is_there(lab: &mut Lab, server: &Server, load: Load) -> Result<(), 
 
 /// Instances that a search has listed.
 #[derive(Default)]
-struct Found {
+struct ListedInstances {
     keys: HashSet<String>,
     twice: f64,
 }
 
 /// Lists completed instances, page by page.
-async fn completed(server: &Server) -> Result<Found, LabError> {
-    let mut found = Found::default();
+async fn completed(server: &Server) -> Result<ListedInstances, LabError> {
+    let mut found = ListedInstances::default();
     let mut page = json!({ "limit": PAGE });
     loop {
         let filter = json!({

@@ -68,7 +68,7 @@ pub(super) struct Waiting {
 
 /// A line of a driver.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct DriverAnswer {
     ok: Option<Value>,
     error: Option<String>,
 }
@@ -130,16 +130,16 @@ impl Driver {
         let answer = tokio::time::timeout(ANSWER_MAX + length, self.answer()).await;
         let answer = answer.map_err(|_| cannot(&"no answer in time"))?.map_err(|error| cannot(&error))?;
         match answer {
-            Answer { error: Some(error), .. } => Err(cannot(&error)),
-            Answer { ok, .. } => {
+            DriverAnswer { error: Some(error), .. } => Err(cannot(&error)),
+            DriverAnswer { ok, .. } => {
                 serde_json::from_value(ok.unwrap_or_default()).map_err(|error| cannot(&error))
             }
         }
     }
 
-    async fn answer(&mut self) -> std::io::Result<Answer> {
+    async fn answer(&mut self) -> std::io::Result<DriverAnswer> {
         while let Some(line) = self.output.next_line().await? {
-            if let Ok(answer @ (Answer { ok: Some(_), .. } | Answer { error: Some(_), .. })) =
+            if let Ok(answer @ (DriverAnswer { ok: Some(_), .. } | DriverAnswer { error: Some(_), .. })) =
                 serde_json::from_str(&line)
             {
                 return Ok(answer);
