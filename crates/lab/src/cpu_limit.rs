@@ -21,11 +21,11 @@ static GROUPS: AtomicU32 = AtomicU32::new(0);
 
 /// A limit that is in force as long as this lives.
 pub(crate) struct CpuLimit {
-    kind: Kind,
+    kind: LimitKind,
     text: String,
 }
 
-enum Kind {
+enum LimitKind {
     Group(PathBuf),
     Pauses { process: u32, task: JoinHandle<()> },
 }
@@ -36,12 +36,12 @@ impl CpuLimit {
         for (place, version) in [("/sys/fs/cgroup/cpu", 1), ("/sys/fs/cgroup", 2)] {
             if let Some(group) = group(Path::new(place), version, process, cores) {
                 let text = format!("{cores} cores by a control group of version {version}");
-                return Self { kind: Kind::Group(group), text };
+                return Self { kind: LimitKind::Group(group), text };
             }
         }
         let task = tokio::spawn(pause(process, cores));
         let text = format!("{cores} cores by pauses (SIGSTOP): no control group may be made here");
-        Self { kind: Kind::Pauses { process, task }, text }
+        Self { kind: LimitKind::Pauses { process, task }, text }
     }
 
     /// How the process is limited.
@@ -53,7 +53,7 @@ impl CpuLimit {
 impl Drop for CpuLimit {
     fn drop(&mut self) {
         match &self.kind {
-            Kind::Group(group) => {
+            LimitKind::Group(group) => {
                 // A group must be empty before it goes.
                 if let (Ok(members), Some(parent)) =
                     (fs::read_to_string(group.join("cgroup.procs")), group.parent())
@@ -65,7 +65,7 @@ impl Drop for CpuLimit {
                 // One that cannot be removed is empty.
                 let _ = fs::remove_dir(group);
             }
-            Kind::Pauses { process, task } => {
+            LimitKind::Pauses { process, task } => {
                 task.abort();
                 signal(*process, Signal::CONT);
             }
@@ -151,14 +151,14 @@ mod tests {
         let process = child.id();
         let any = share(process, || CpuLimit::begin(process, 0.25)).await;
         let paused = share(process, || CpuLimit {
-            kind: Kind::Pauses { process, task: tokio::spawn(pause(process, 0.25)) },
+            kind: LimitKind::Pauses { process, task: tokio::spawn(pause(process, 0.25)) },
             text: String::new(),
         })
         .await;
         let group = format!("baton-lab-{}", std::process::id());
         child.kill().unwrap();
         child.wait().unwrap();
-        // What it had when the limit began comes on top.
+        // Credit from before the limit comes on top.
         assert!(any < 0.4 && paused < 0.4, "{any} {paused}");
         for place in ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"] {
             let left = fs::read_dir(place).into_iter().flatten().flatten();

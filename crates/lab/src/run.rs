@@ -20,6 +20,8 @@ const PAGE_FILE: &str = "lab.html";
 pub(crate) const QUICK_LANES: u32 = 3;
 /// Time between two drawings of the progress.
 const PROGRESS_PACE: Duration = Duration::from_secs(1);
+/// Time for rows that run again in quick size: on a machine that is too busy for all of them the rest stays as it is.
+const QUICK_AGAIN_MAX: Duration = Duration::from_secs(180);
 /// An expectation failed, or a row is void.
 const FAILED: u8 = 1;
 
@@ -46,7 +48,7 @@ pub(crate) async fn run_rows(
         began: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         results: Vec::new(),
     };
-    let mut run = Run { arguments, surroundings, rows, progress, budget, ended: Vec::new(), results };
+    let mut run = RowsRun { arguments, surroundings, rows, progress, budget, ended: Vec::new(), results };
     let mut done = run.all(lanes).await;
     if arguments.again && done.is_ok() {
         done = run.again().await;
@@ -60,7 +62,7 @@ pub(crate) async fn run_rows(
 }
 
 /// A run under way.
-struct Run<'a> {
+struct RowsRun<'a> {
     arguments: &'a RunArguments,
     surroundings: Surroundings,
     rows: &'a [&'static Experiment],
@@ -71,7 +73,7 @@ struct Run<'a> {
     results: LabRun,
 }
 
-impl Run<'_> {
+impl RowsRun<'_> {
     /// Runs all rows, some at a time.
     async fn all(&mut self, lanes: u32) -> Result<(), LabError> {
         let (rows, budget) = (self.rows, self.budget);
@@ -107,7 +109,11 @@ impl Run<'_> {
     async fn again(&mut self) -> Result<(), LabError> {
         let spoiled: Vec<usize> =
             (0..self.ended.len()).filter(|place| self.ended[*place].1.may_be_the_machine()).collect();
+        let began = Instant::now();
         for (number, at) in spoiled.iter().enumerate() {
+            if self.surroundings.size == Size::Quick && began.elapsed() > QUICK_AGAIN_MAX {
+                return Ok(());
+            }
             let left: Vec<_> = spoiled[number..].iter().map(|at| self.rows[self.ended[*at].0]).collect();
             let Some(size) = size_of(self.budget, &left, &self.surroundings) else { return Ok(()) };
             let second = run_row(left[0], Some(size), &self.surroundings, &self.progress).await?;

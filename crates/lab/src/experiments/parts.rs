@@ -77,7 +77,7 @@ pub(crate) async fn every_job_is_done_once(
     unfinished: u64,
 ) -> Result<(), LabError> {
     let began = std::time::Instant::now();
-    // What was answered just now is not among the published figures yet.
+    // Published figures are older than the last answers.
     tokio::time::sleep(PUBLISHED_AFTER).await;
     let mut jobs = server.metrics().await?.jobs();
     let (mut last, mut since) = (jobs.completed, began);

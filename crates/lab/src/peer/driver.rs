@@ -6,7 +6,7 @@
 //! | command | members | answer |
 //! |---|---|---|
 //! | `start` | `directory` for its data | `process`, `version`, `readySeconds`, `notes` |
-//! | `run` | `warmUpSeconds`, `seconds`, `concurrency` | `all` instances, and of the window `perSecond`, `p50Seconds`, `p99Seconds` |
+//! | `run` | `warmUpSeconds`, `seconds`, `concurrency` | `all`; of the window `perSecond`, `p50Seconds`, `p99Seconds` |
 //! | `wait` | `count`, `concurrency` | `perSecond` |
 //! | `stop` | | |
 //!
@@ -46,7 +46,7 @@ pub(super) struct Started {
     pub(super) notes: Vec<String>,
 }
 
-/// What a load was like.
+/// A load that has ended.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Loaded {
@@ -62,7 +62,7 @@ pub(super) struct Loaded {
 /// How fast instances that wait were created.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Waiting {
+pub(super) struct WaitingCreated {
     pub(super) per_second: f64,
 }
 
@@ -107,7 +107,7 @@ impl Driver {
         self.ask(command, warm_up + length).await
     }
 
-    pub(super) async fn wait(&mut self, count: u32, concurrency: usize) -> Result<Waiting, LabError> {
+    pub(super) async fn wait(&mut self, count: u32, concurrency: usize) -> Result<WaitingCreated, LabError> {
         let command = json!({ "do": "wait", "count": count, "concurrency": concurrency });
         self.ask(command, ANSWER_MAX).await
     }
