@@ -165,16 +165,14 @@ lab-node: release ## Run the experiments with workers, ROWS="E3" some of them, w
 
 PEER ?= restate
 .PHONY: lab-peer
-lab-peer: release ## Put another system beside Baton, each with its own client: PEER=restate (through npm) or temporal (through Go modules); never a part of the tests
+lab-peer: release ## Put another system beside Baton, each with its own client: PEER=restate (through npm); never a part of the tests
 	@mkdir -p "$(SCRATCH)/peers/$(PEER)" "$(LAB_OUT)"
 	@cp -R crates/lab/peers/$(PEER)/. "$(SCRATCH)/peers/$(PEER)"
 	cd "$(SCRATCH)/peers/$(PEER)" && case $(PEER) in \
 		restate) npm ci --no-audit --no-fund ;; \
-		temporal) go build -o driver . ;; \
 		*) echo "there is no driver for $(PEER)"; exit 2 ;; esac
-	driver="$(abspath $(SCRATCH))/peers/$(PEER)/driver"; \
-	test $(PEER) = restate && driver="node $$driver.mjs"; \
-	"$(TARGET)/release/baton" lab run --against $(PEER) --peer-driver "$$driver" --out "$(LAB_OUT)" $(ARGS)
+	"$(TARGET)/release/baton" lab run --against $(PEER) --out "$(LAB_OUT)" $(ARGS) \
+		--peer-driver "node $(abspath $(SCRATCH))/peers/$(PEER)/driver.mjs"
 
 .PHONY: lab-planted
 lab-planted: ## Plant bugs in a server, and look whether the lab finds each by the row that should

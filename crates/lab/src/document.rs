@@ -38,8 +38,8 @@ pub(crate) fn document(run: &LabRun) -> String {
     text.push('\n');
     text += &wrap(
         "`--against` puts another system beside Baton (row P1), driven by a program with the system's own client \
-         (`crates/lab/peers/`): Restate with its server from npm, Temporal with its server from Go modules. Drivers for \
-         others speak the same lines of JSON; a broker of Camunda 8 that runs already needs none (`--peer-rest`, \
+         (`crates/lab/peers/`): Restate with its server from npm. Drivers for others, such as Temporal and Operaton, speak \
+         the same lines of JSON; there are none yet. A broker of Camunda 8 that runs already needs none (`--peer-rest`, \
          `--peer-grpc`). Each result tells durability, replicas, warm-up and who shares the cores.",
     );
     text += "\n## Rows that do not hold\n\n";
