@@ -147,11 +147,32 @@ lab: release ## Run all published experiments in quick size, in at most four min
 	"$(TARGET)/release/baton" lab run --all --quick --out "$(LAB_OUT)" $(ARGS)
 
 .PHONY: lab-full
-lab-full: release ## Run all published experiments in full size, which takes about an hour and wants a quiet machine, and write docs/experiments.md
+lab-full: release ## Run all published experiments in full size, on a quiet machine, and write docs/experiments.md and README's table of REST against gRPC; more than an hour, or LAB_BUDGET=25m, which each row tells
 	@mkdir -p "$(LAB_OUT)"
-	"$(TARGET)/release/baton" lab run --all --out "$(LAB_OUT)" $(ARGS) || true
+	"$(TARGET)/release/baton" lab run --all --again $(if $(LAB_BUDGET),--time-budget $(LAB_BUDGET)) --out "$(LAB_OUT)" $(ARGS); \
+		code=$$?; test $$code -le 1 || exit $$code
 	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --document docs/experiments.md
-	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --rest-against-grpc
+	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --rest-against-grpc README.md
+
+ROWS ?= E3 E4 E5 E6
+.PHONY: lab-node
+lab-node: release ## Run the experiments with workers, ROWS="E3" some of them, with the official Node clients as the worker
+	@mkdir -p "$(SCRATCH)/lab-node" "$(LAB_OUT)"
+	@cp tests/clients/node/package.json tests/clients/node/package-lock.json tests/clients/node/lab_worker.js "$(SCRATCH)/lab-node"
+	cd "$(SCRATCH)/lab-node" && npm ci --ignore-scripts --no-audit --no-fund
+	LAB_NODE_WORKER="node $(abspath $(SCRATCH))/lab-node/lab_worker.js" \
+		"$(TARGET)/release/baton" lab run $(ROWS) --worker node --out "$(LAB_OUT)" $(ARGS)
+
+PEER ?= restate
+.PHONY: lab-peer
+lab-peer: release ## Put another system beside Baton, each with its own client: PEER=restate (through npm); never a part of the tests
+	@mkdir -p "$(SCRATCH)/peers/$(PEER)" "$(LAB_OUT)"
+	@cp -R crates/lab/peers/$(PEER)/. "$(SCRATCH)/peers/$(PEER)"
+	cd "$(SCRATCH)/peers/$(PEER)" && case $(PEER) in \
+		restate) npm ci --no-audit --no-fund ;; \
+		*) echo "there is no driver for $(PEER)"; exit 2 ;; esac
+	"$(TARGET)/release/baton" lab run --against $(PEER) --out "$(LAB_OUT)" $(ARGS) \
+		--peer-driver "node $(abspath $(SCRATCH))/peers/$(PEER)/driver.mjs"
 
 .PHONY: lab-planted
 lab-planted: ## Plant bugs in a server, and look whether the lab finds each by the row that should

@@ -105,7 +105,7 @@ impl LaneWork {
             }
             let Some((index, intended)) = self.pace.next().await else { return };
             if let Err(error) = self.start(index, intended).await {
-                self.recorder.error(&error);
+                self.recorder.not_created(&error);
                 self.tracker.give_room(1);
                 if self.closed {
                     tokio::time::sleep(REFUSED_PAUSE).await;

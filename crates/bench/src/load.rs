@@ -363,6 +363,8 @@ impl Run<'_> {
             execution_latency,
             created,
             completed,
+            acknowledged: self.recorder.counts().created,
+            unanswered: self.recorder.open(),
             created_per_second: created as f64 / seconds,
             completed_per_second: completed as f64 / seconds,
             unfinished: self.tracker.under_way() + self.tracker.lost(),

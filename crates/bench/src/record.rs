@@ -43,6 +43,8 @@ pub(crate) struct Recorder {
     pub(crate) created: AtomicU64,
     pub(crate) completed: AtomicU64,
     failed: AtomicU64,
+    /// Creations that may have taken effect without an answer.
+    open: AtomicU64,
     errors: Mutex<Errors>,
 }
 
@@ -79,6 +81,7 @@ impl Recorder {
             created: AtomicU64::new(0),
             completed: AtomicU64::new(0),
             failed: AtomicU64::new(0),
+            open: AtomicU64::new(0),
             errors: Mutex::default(),
         }
     }
@@ -125,6 +128,17 @@ impl Recorder {
         if counts {
             shard.execution.saturating_record(micros);
         }
+    }
+
+    /// A creation did not succeed, or its answer was lost.
+    pub(crate) fn not_created(&self, error: &client::Error) {
+        self.open.fetch_add(u64::from(error.is_open()), Ordering::Relaxed);
+        self.error(error);
+    }
+
+    /// Creations whose answer was lost.
+    pub(crate) fn open(&self) -> u64 {
+        self.open.load(Ordering::Relaxed)
     }
 
     /// A request did not succeed.

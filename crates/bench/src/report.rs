@@ -24,6 +24,12 @@ pub struct Report {
     pub created: u64,
     /// Instances ended in the measured window.
     pub completed: u64,
+    /// Creations that were answered, those of the warm-up and of the end included.
+    #[serde(default)]
+    pub acknowledged: u64,
+    /// Creations whose answer was lost: each may have made an instance or not.
+    #[serde(default)]
+    pub unanswered: u64,
     /// Instances started per second.
     pub created_per_second: f64,
     /// Instances ended per second.
@@ -323,6 +329,8 @@ pub(crate) mod tests {
             execution_latency: None,
             created: 3000,
             completed: 2990,
+            acknowledged: 3000,
+            unanswered: 0,
             created_per_second: 150.0,
             completed_per_second: 149.5,
             unfinished: 10,

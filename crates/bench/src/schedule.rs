@@ -33,6 +33,17 @@ impl Part {
         }
     }
 
+    fn stretched(self, factor: f64) -> Self {
+        match self {
+            Self::Rate { from, to, seconds } => {
+                // Tenths of seconds are read more easily.
+                let seconds = (seconds * factor * 10.0).round().max(1.0) / 10.0;
+                Self::Rate { from, to, seconds }
+            }
+            Self::Burst { count } => Self::Burst { count: (count * factor).ceil() },
+        }
+    }
+
     fn seconds(self) -> f64 {
         match self {
             Self::Rate { seconds, .. } => seconds,
@@ -88,6 +99,16 @@ impl Schedule {
             return Err(format!("more than {STARTS_MAX:.0} starts"));
         }
         Ok(schedule)
+    }
+
+    /// The same rates for times that are longer or shorter by a factor; bursts shrink and grow with them.
+    #[must_use]
+    pub fn stretched(&self, factor: f64) -> Self {
+        let parts: Vec<Part> = self.parts.iter().map(|part| part.stretched(factor)).collect();
+        let replay = self.replay.iter().map(|time| time * factor).collect();
+        let texts: Vec<String> = parts.iter().map(|part| part.text()).collect();
+        let text = if parts.is_empty() { self.text.clone() } else { texts.join(", ") };
+        Self { parts, replay, text }
     }
 
     /// Reads a schedule from a file.
@@ -212,6 +233,13 @@ mod tests {
     fn steps_follow_each_other() {
         assert_eq!(starts("2/s for 1s, pause 1s, 4/s for 1s"), [0.0, 0.5, 2.0, 2.25, 2.5, 2.75]);
         assert_eq!(starts("pause 1s\n# all of them\nburst 3"), [1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_schedule_is_stretched_and_keeps_its_rates() {
+        let schedule = Schedule::parse("2/s to 8/s over 90s, burst 500, pause 5s").unwrap();
+        assert_eq!(schedule.stretched(0.27).text(), "2/s to 8/s over 24.3 s, burst 135, pause 1.4 s");
+        assert_eq!(schedule.stretched(1.0), schedule);
     }
 
     #[test]

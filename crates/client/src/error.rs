@@ -119,6 +119,25 @@ impl Error {
         }
     }
 
+    /// Whether the request may have taken effect all the same: no answer, no readable one, or one of somebody who had
+    /// none either.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Broken { .. } | Self::Timeout { .. } | Self::Decode { .. } => true,
+            Self::Problem { status, .. } => *status >= 500 && !self.is_resource_exhausted(),
+            Self::Grpc { code, .. } => matches!(
+                code,
+                tonic::Code::Unknown
+                    | tonic::Code::Cancelled
+                    | tonic::Code::DeadlineExceeded
+                    | tonic::Code::Internal
+                    | tonic::Code::Unavailable
+                    | tonic::Code::Aborted
+            ),
+            Self::Address { .. } | Self::Connect { .. } => false,
+        }
+    }
+
     /// A short stable name for counting errors, the same for the same cause over both protocols where it can be.
     pub fn kind(&self) -> String {
         match self {
@@ -198,6 +217,20 @@ mod tests {
         assert!(!problem(503, "UNAVAILABLE", "").is_resource_exhausted());
         assert!(Error::from(tonic::Status::resource_exhausted("")).is_resource_exhausted());
         assert!(!Error::from(tonic::Status::not_found("")).is_resource_exhausted());
+    }
+
+    #[test]
+    fn a_lost_answer_leaves_it_open() {
+        let problem =
+            |status, title: &str| Error::Problem { status, title: title.to_owned(), detail: String::new() };
+        let timeout = Error::Timeout { address: String::new(), after: Duration::ZERO };
+        for open in [timeout, problem(504, ""), Error::from(tonic::Status::unavailable(""))] {
+            assert!(open.is_open(), "{open}");
+        }
+        let refused = [problem(503, "RESOURCE_EXHAUSTED"), problem(400, "INVALID_ARGUMENT")];
+        for told in refused.into_iter().chain([Error::from(tonic::Status::resource_exhausted(""))]) {
+            assert!(!told.is_open(), "{told}");
+        }
     }
 
     #[test]

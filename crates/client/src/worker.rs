@@ -186,7 +186,8 @@ impl<H: JobHandler> JobWorker<H> {
         let mut source = Source::new(&self.client, &self.options);
         let mut left = self.options.jobs_max.unwrap_or(usize::MAX);
         while left > 0 {
-            let room = (capacity - in_work.len()).min(left);
+            // A poll that was under way may have brought more than there is room for.
+            let room = capacity.saturating_sub(in_work.len()).min(left);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,

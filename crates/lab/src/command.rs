@@ -1,31 +1,21 @@
 //! `baton lab`: its arguments, and what it does.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use futures::StreamExt as _;
+use std::time::Duration;
 
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{self, Size, Surroundings};
+use crate::lab::{Size, Surroundings};
 use crate::peer::{PeerChoice, PeerPlace};
-use crate::progress::Progress;
 use crate::result::{Judgement, LabRun};
+use crate::run::{QUICK_LANES, run_rows, write_files};
 use crate::worker::WorkerKind;
-use crate::{document, experiments, machine, page, table};
+use crate::{document, experiments, machine, plan, table};
 
-/// An expectation failed, or a row is void.
-const FAILED: u8 = 1;
 /// The lab cannot run here.
 const CANNOT_RUN: u8 = 2;
-/// Experiments at a time in quick size.
-const QUICK_LANES: u32 = 3;
-/// Time between two drawings of the progress.
-const PROGRESS_PACE: Duration = Duration::from_secs(1);
-/// The files of a run.
-const JSON_FILE: &str = "lab.json";
-const PAGE_FILE: &str = "lab.html";
+/// The results of a run.
+pub(crate) const JSON_FILE: &str = "lab.json";
 
 /// `baton lab …`.
 #[derive(Debug, Clone, clap::Args)]
@@ -53,9 +43,10 @@ pub enum LabCommand {
         /// Write the results to this file as the page of the documents.
         #[arg(long, value_name = "FILE", conflicts_with = "second")]
         document: Option<PathBuf>,
-        /// Print the table of REST against gRPC, as it stands in the project's first page.
-        #[arg(long, conflicts_with_all = ["second", "document"])]
-        rest_against_grpc: bool,
+        /// Print the table of REST against gRPC; with a file, write it there between the lines
+        /// `<!-- REST against gRPC -->` and `<!-- end -->`.
+        #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["second", "document"])]
+        rest_against_grpc: Option<Option<PathBuf>>,
     },
     /// Be a job worker of an experiment: takes name=value, tells its counts.
     #[command(hide = true)]
@@ -81,6 +72,16 @@ pub struct RunArguments {
     /// Lengths of the full size times this, such as 6 for an hour of what takes ten minutes.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, conflicts_with = "quick", value_parser = factor)]
     pub scale: f64,
+    /// Shorten the lengths of the full size so that all rows end within this time, such as 25m. Each row tells its
+    /// scale; time that one leaves goes to those after it.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["quick", "scale"], value_parser = bench::duration)]
+    pub time_budget: Option<Duration>,
+    /// Run rows that are void or miss something that a busy machine explains once more at the end, each alone.
+    #[arg(long)]
+    pub again: bool,
+    /// Exit with 0 if rows are void and none misses anything: for machines that do other things meanwhile.
+    #[arg(long)]
+    pub void_passes: bool,
     /// Directory for results, pages and logs.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
     pub out: PathBuf,
@@ -97,10 +98,14 @@ pub struct RunArguments {
     /// Schedule of creations for the experiment "a day in ten minutes", as of `baton bench --schedule-file`.
     #[arg(long, value_name = "FILE", value_parser = bench::Schedule::read)]
     pub day: Option<bench::Schedule>,
-    /// Drive the same scenario on another system that runs already, and compare (P1).
-    #[arg(long, value_enum, requires_all = ["peer_rest", "peer_grpc"])]
+    /// Drive the same scenario on another system, and compare (P1).
+    #[arg(long, value_enum)]
     pub against: Option<PeerChoice>,
-    /// REST address of that system.
+    /// Command line of a program that starts that system and drives it with its own client, such as those below
+    /// crates/lab/peers.
+    #[arg(long, value_name = "COMMAND", requires = "against")]
+    pub peer_driver: Option<String>,
+    /// REST address of a system that runs already and speaks this API.
     #[arg(long, value_name = "URL", requires = "against")]
     pub peer_rest: Option<String>,
     /// gRPC address of that system.
@@ -154,7 +159,7 @@ pub async fn run(command: &LabCommand, version: &str) -> u8 {
             }
         }
         LabCommand::Report { first, second, document, rest_against_grpc } => {
-            report(first, second.as_deref(), document.as_deref(), *rest_against_grpc)
+            report(first, second.as_deref(), document.as_deref(), rest_against_grpc.as_ref())
         }
         LabCommand::Worker { .. } => Err(LabError::Environment("a worker runs on its own".to_owned())),
     };
@@ -182,7 +187,7 @@ async fn interrupted() {
     }
 }
 
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     use std::io::Write as _;
     // A reader may stop early.
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -197,7 +202,12 @@ fn list() {
         };
         rows.add_row([experiment.id, experiment.title, &quick, &full]);
     }
+    let all = |size| format!("{:.0} s", plan::seconds_of_all(experiments::ALL, size));
+    rows.add_row(["all", "one after the other", &all(Size::Quick), &all(Size::Full(1.0))]);
     print(&rows.to_string());
+    print(&format!(
+        "In quick size {QUICK_LANES} rows run at a time. --time-budget shortens the full size; P1 runs with --against."
+    ));
 }
 
 fn chosen(arguments: &RunArguments) -> Result<Vec<&'static Experiment>, LabError> {
@@ -217,6 +227,10 @@ fn surroundings(arguments: &RunArguments) -> Result<Surroundings, LabError> {
     let absolute = |path: &Path| {
         std::path::absolute(path).map_err(|error| LabError::environment("find the place", error))
     };
+    let peer = arguments.against.map(|choice| {
+        let addresses = (arguments.peer_rest.as_deref(), arguments.peer_grpc.as_deref());
+        PeerPlace::of(choice, arguments.peer_driver.as_deref(), addresses, arguments.peer_process)
+    });
     let program = arguments.program.clone().map_or_else(own, Ok)?;
     let directory = absolute(&arguments.out)?;
     std::fs::create_dir_all(&directory)
@@ -237,96 +251,14 @@ fn surroundings(arguments: &RunArguments) -> Result<Surroundings, LabError> {
         worker: WorkerKind::of(arguments.worker)?,
         directory,
         day: arguments.day.clone(),
-        peer: arguments.against.map(|choice| PeerPlace {
-            choice,
-            rest: arguments.peer_rest.clone().unwrap_or_default(),
-            grpc: arguments.peer_grpc.clone().unwrap_or_default(),
-            process: arguments.peer_process,
-        }),
+        peer: peer.transpose()?,
         settings: arguments.settings.clone(),
         environment: arguments.environment.iter().map(pair).collect::<Result<_, _>>()?,
     })
 }
 
 async fn run_all(arguments: &RunArguments, version: &str) -> Result<u8, LabError> {
-    let chosen = chosen(arguments)?;
-    let surroundings = Arc::new(surroundings(arguments)?);
-    let length = |experiment: &Experiment| match (&experiment.body, surroundings.size) {
-        (Body::NotRun(_), _) => 0,
-        (_, Size::Quick) => experiment.seconds.0,
-        (_, Size::Full(scale)) => (f64::from(experiment.seconds.1) * scale) as u32,
-    };
-    let lanes = arguments.lanes.unwrap_or(if arguments.quick { QUICK_LANES } else { 1 });
-    let all = chosen.iter().map(|experiment| length(experiment)).sum();
-    let progress = Arc::new(Progress::new(chosen.len(), all, lanes));
-    let mut run = LabRun {
-        machine: bench::suite::machine(),
-        version: version.to_owned(),
-        size: match surroundings.size {
-            Size::Quick => format!("quick size, {lanes} rows at a time"),
-            Size::Full(scale) => format!("full size, scale {scale}"),
-        },
-        command: std::env::args().collect::<Vec<_>>().join(" "),
-        began: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-        results: Vec::new(),
-    };
-    let works = chosen.iter().enumerate().map(|(place, experiment)| {
-        let (progress, surroundings) = (Arc::clone(&progress), Arc::clone(&surroundings));
-        let seconds = length(experiment);
-        let experiment: &'static Experiment = experiment;
-        async move {
-            progress.begins(experiment.id, seconds);
-            let result = lab::run(experiment, surroundings, Arc::clone(&progress)).await;
-            progress.ends(experiment.id);
-            (place, result)
-        }
-    });
-    let mut works = futures::stream::iter(works).buffer_unordered(lanes as usize);
-    let mut ticks = tokio::time::interval(PROGRESS_PACE);
-    let mut ended = Vec::new();
-    let failure = loop {
-        tokio::select! {
-            next = works.next() => match next {
-                None => break None,
-                Some((_, Err(error))) => break Some(error),
-                Some((place, Ok(result))) => {
-                    progress.clear();
-                    if !arguments.json && result.judgement != Judgement::NotRun {
-                        print(&table::experiment(&result));
-                    }
-                    ended.push((place, result));
-                    // Results so far are kept, whatever comes next.
-                    run.results = in_order(&ended);
-                    write_files(&surroundings.directory, &run)?;
-                }
-            },
-            _ = ticks.tick() => progress.draw(),
-        }
-    };
-    drop(works);
-    progress.clear();
-    print(&if arguments.json { run.json() } else { table::summary(&run) });
-    match failure {
-        Some(error) => Err(error),
-        None if run.count(Judgement::Missed) + run.count(Judgement::Void) > 0 => Ok(FAILED),
-        None => Ok(0),
-    }
-}
-
-/// The results as the experiments were chosen.
-fn in_order(ended: &[(usize, crate::ExperimentResult)]) -> Vec<crate::ExperimentResult> {
-    let mut all: Vec<_> = ended.iter().collect();
-    all.sort_by_key(|(place, _)| *place);
-    all.into_iter().map(|(_, result)| result.clone()).collect()
-}
-
-fn write_files(directory: &Path, run: &LabRun) -> Result<(), LabError> {
-    for (name, text) in [(JSON_FILE, run.json()), (PAGE_FILE, page::page(run))] {
-        let path = directory.join(name);
-        std::fs::write(&path, text)
-            .map_err(|error| LabError::environment(&format!("write {}", path.display()), error))?;
-    }
-    Ok(())
+    run_rows(arguments, &chosen(arguments)?, surroundings(arguments)?, version).await
 }
 
 fn read(directory: &Path) -> Result<LabRun, LabError> {
@@ -337,11 +269,25 @@ fn read(directory: &Path) -> Result<LabRun, LabError> {
     serde_json::from_str(&text).map_err(|error| cannot(&error))
 }
 
+/// Puts a table into a page, between its two marks.
+fn write_between(page: &Path, table: &str) -> Result<(), LabError> {
+    let cannot = |action: &str, reason: &dyn std::fmt::Display| {
+        LabError::environment(&format!("{action} {}", page.display()), reason)
+    };
+    let text = std::fs::read_to_string(page).map_err(|error| cannot("read", &error))?;
+    let text = document::between_marks(&text, table);
+    let text = text.ok_or_else(|| {
+        let (begin, end) = document::MARKS;
+        cannot("write a table to", &format_args!("it has no line {begin} with a line {end} after it"))
+    })?;
+    std::fs::write(page, text).map_err(|error| cannot("write", &error))
+}
+
 fn report(
     first: &Path,
     second: Option<&Path>,
     document: Option<&Path>,
-    rest_against_grpc: bool,
+    rest_against_grpc: Option<&Option<PathBuf>>,
 ) -> Result<u8, LabError> {
     let run = read(first)?;
     if let Some(path) = document {
@@ -349,9 +295,13 @@ fn report(
             .map_err(|error| LabError::environment(&format!("write {}", path.display()), error))?;
         return Ok(0);
     }
-    if rest_against_grpc {
+    if let Some(page) = rest_against_grpc {
         let table = document::rest_against_grpc(&run);
-        print(&table.ok_or_else(|| LabError::Environment("the run has no E1 and E2".to_owned()))?);
+        let table = table.ok_or_else(|| LabError::Environment("the run has no E1 and E2".to_owned()))?;
+        match page {
+            None => print(&table),
+            Some(page) => write_between(page, &table)?,
+        }
         return Ok(0);
     }
     if let Some(second) = second {

@@ -18,12 +18,29 @@ pub(crate) fn document(run: &LabRun) -> String {
     );
     text += "\n## Repeat it\n\n```sh\nmake lab                                  # all rows in quick size, at most four minutes\n\
              baton lab list\nbaton lab run E1 E2 --out results         # in full size\n\
-             baton lab run --all --quick --out results\nbaton lab report results other-results    # two runs side by side\n```\n\n";
+             baton lab run --all --quick --out results\nbaton lab report results other-results    # two runs side by side\n\
+             make lab-full LAB_BUDGET=25m              # all rows in full size, shortened; writes this page and README's table\n\
+             make lab-node                             # the rows with workers with the Node client\n\
+             make lab-peer PEER=restate                # another system beside it\n```\n\n";
     text += &wrap(
         "The directory of a run has `lab.json`, `lab.html` (plots over time with phases, faults and the published figures), \
          and a folder with the logs for each row. The exit code is 1 if an expectation fails or a row is void, 2 if the lab \
          cannot run here. How experiments are scaled, and how workers and attacks are built: [workers and \
          attacks](attacks.md).",
+    );
+    text.push('\n');
+    text += &wrap(
+        "Lengths and numbers of the full size are scaled with `--scale`, or with `--time-budget` so that all rows end in \
+         time; each row tells its scale. A row whose load generator or worker did not keep up is void. `--again` runs \
+         rows once more, alone, that are void or miss what a busy machine explains; what is lost or doubled stands. The \
+         tests run all rows in quick size. A spread in brackets is the smallest and the largest of several measurements.",
+    );
+    text.push('\n');
+    text += &wrap(
+        "`--against` puts another system beside Baton (row P1), driven by a program with the system's own client \
+         (`crates/lab/peers/`): Restate with its server from npm. Drivers for others, such as Temporal and Operaton, speak \
+         the same lines of JSON; there are none yet. A broker of Camunda 8 that runs already needs none (`--peer-rest`, \
+         `--peer-grpc`). Each result tells durability, replicas, warm-up and who shares the cores.",
     );
     text += "\n## Rows that do not hold\n\n";
     text += &not_held(run);
@@ -68,6 +85,16 @@ pub(crate) fn rest_against_grpc(run: &LabRun) -> Option<String> {
         );
     }
     Some(table)
+}
+
+/// The lines between which that table stands.
+pub(crate) const MARKS: (&str, &str) = ("<!-- REST against gRPC -->", "<!-- end -->");
+
+/// A page with the table between its marks; `None` if it has none.
+pub(crate) fn between_marks(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(MARKS.0)?;
+    let (_, after) = rest.split_once(MARKS.1)?;
+    Some(format!("{before}{}\n{}\n{}{after}", MARKS.0, table.trim_end(), MARKS.1))
 }
 
 fn not_held(run: &LabRun) -> String {
@@ -141,6 +168,12 @@ fn section(text: &mut String, experiment: &Experiment, result: Option<&Experimen
             );
         }
     }
+    for note in &result.notes {
+        let _ = write!(text, "\n{}", wrap(&format!("Note: {note}.")));
+    }
+    if let Some(reason) = &result.reason {
+        let _ = write!(text, "\n{}", wrap(&format!("{}: {reason}.", result.judgement.word())));
+    }
 }
 
 /// The anchor that a heading gets.
@@ -181,6 +214,15 @@ mod tests {
         assert!(missed < text.find("## E1").unwrap(), "{text}");
         assert!(text.contains("*Hypothesis.*") && text.contains("`baton lab run E1`"));
         assert!(text.contains("- E2 REST instead of gRPC: not in this run."));
+    }
+
+    #[test]
+    fn a_table_takes_the_place_of_the_one_before() {
+        let page = format!("a\n{}\nold\n{}\nb\n", MARKS.0, MARKS.1);
+        let wanted = format!("a\n{}\n| new |\n{}\nb\n", MARKS.0, MARKS.1);
+        assert_eq!(between_marks(&page, "| new |\n").as_deref(), Some(wanted.as_str()));
+        assert_eq!(between_marks(&wanted, "| new |\n"), Some(wanted));
+        assert_eq!(between_marks("no marks", "x"), None);
     }
 
     #[test]

@@ -127,6 +127,23 @@ impl Lab {
         if self.is_quick() { quick } else { full }
     }
 
+    /// A number of things by size; the full one is scaled down with the lengths, but not up.
+    pub(crate) fn count(&self, quick: u32, full: u32) -> u32 {
+        match self.surroundings.size {
+            Size::Quick => quick,
+            Size::Full(scale) => ((f64::from(full) * scale.min(1.0)) as u32).max(quick),
+        }
+    }
+
+    /// A schedule by size; the full one is scaled.
+    pub(crate) fn schedule(&self, quick: &str, full: &str) -> Result<bench::Schedule, LabError> {
+        let schedule = bench::Schedule::parse(self.pick(quick, full)).map_err(LabError::Environment)?;
+        Ok(match self.surroundings.size {
+            Size::Quick => schedule,
+            Size::Full(scale) => schedule.stretched(scale),
+        })
+    }
+
     /// A length by size; the full one is scaled.
     pub(crate) fn seconds(&self, quick: f64, full: f64) -> Duration {
         Duration::from_secs_f64(match self.surroundings.size {
@@ -138,6 +155,12 @@ impl Lab {
     /// The schedule that the user has given for the day in ten minutes.
     pub(crate) fn day(&self) -> Option<bench::Schedule> {
         self.surroundings.day.clone()
+    }
+
+    /// A variable of every server's environment, for faults that are planted.
+    pub(crate) fn planted(&self, name: &str) -> Option<&str> {
+        let found = self.surroundings.environment.iter().find(|(variable, _)| variable == name);
+        found.map(|(_, value)| value.as_str())
     }
 
     /// The system to compare with.

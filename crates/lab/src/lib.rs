@@ -9,6 +9,7 @@
 
 mod cluster;
 mod command;
+mod cpu_limit;
 mod document;
 mod error;
 mod experiment;
@@ -19,8 +20,10 @@ mod load;
 mod machine;
 mod page;
 mod peer;
+mod plan;
 mod progress;
 mod result;
+mod run;
 mod server;
 mod table;
 mod unit;
@@ -29,6 +32,7 @@ pub mod worker;
 
 pub use command::{LabArguments, LabCommand, RunArguments, run};
 pub use error::LabError;
+pub use experiments::PLANTED_SYNC_MS;
 pub use peer::PeerChoice;
 pub use result::{ExperimentResult, Finding, Judgement, LabRun, Limit};
 pub use unit::Unit;

@@ -203,6 +203,26 @@ impl ExperimentResult {
         };
     }
 
+    /// Whether a machine that does other things may be why it does not hold.
+    pub(crate) fn may_be_the_machine(&self) -> bool {
+        let stands = |finding: &Finding| finding.stands && finding.judgement == Judgement::Missed;
+        matches!(self.judgement, Judgement::Missed | Judgement::Void) && !self.findings.iter().any(stands)
+    }
+
+    /// Figures that are not as expected.
+    pub(crate) fn missed(&self) -> Vec<&str> {
+        let missed = self.findings.iter().filter(|finding| finding.judgement == Judgement::Missed);
+        missed.map(|finding| finding.figure.as_str()).collect()
+    }
+
+    /// This one as the second try of a row.
+    #[must_use]
+    pub(crate) fn after(mut self, first: &Self) -> Self {
+        let why = first.reason.clone().unwrap_or_else(|| first.missed().join(", "));
+        self.notes.push(format!("second try, alone; the first was {}: {why}", first.judgement.word()));
+        self
+    }
+
     /// A finding by its figure.
     pub fn finding(&self, figure: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.figure == figure)
@@ -306,6 +326,14 @@ pub(crate) mod tests {
         result.findings.push(Finding { stands: true, ..finding("", 1.0, Judgement::Missed) });
         result.judge();
         assert_eq!(result.judgement, Judgement::Missed);
+        assert!(!result.may_be_the_machine());
+        result.findings[0].stands = false;
+        assert!(result.may_be_the_machine());
+        let mut second = ExperimentResult::new("E1", "");
+        second.judgement = Judgement::Held;
+        let second = second.after(&result);
+        assert!(second.notes[0].contains("the first was MISSED"), "{:?}", second.notes);
+        assert!(!second.may_be_the_machine());
     }
 
     #[test]

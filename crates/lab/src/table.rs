@@ -31,12 +31,7 @@ pub(crate) fn experiment(result: &ExperimentResult) -> String {
 pub(crate) fn summary(run: &LabRun) -> String {
     let mut text = String::new();
     for result in &run.results {
-        let missed: Vec<&str> = result
-            .findings
-            .iter()
-            .filter(|finding| finding.judgement == Judgement::Missed)
-            .map(|finding| finding.figure.as_str())
-            .collect();
+        let missed = result.missed();
         let why = match (&result.reason, missed.is_empty()) {
             (Some(reason), _) => format!(": {reason}"),
             (None, false) => format!(": {}", missed.join(", ")),

@@ -57,8 +57,14 @@ pub enum Bug {
 
 impl Bug {
     /// Bugs that the lab finds in a real server.
-    pub const OF_THE_LAB: [Self; 4] =
-        [Self::DroppedCompletions, Self::PushesWithoutDemand, Self::Leaks, Self::ExportsNothing];
+    pub const OF_THE_LAB: [Self; 6] = [
+        Self::EarlyAcknowledgement,
+        Self::SkippedSync,
+        Self::DroppedCompletions,
+        Self::PushesWithoutDemand,
+        Self::Leaks,
+        Self::ExportsNothing,
+    ];
 
     /// Bugs that the simulation finds.
     pub const ALL: [Self; 19] = [
@@ -114,6 +120,29 @@ fn leak() {
         std::thread::sleep(std::time::Duration::from_millis(1000 / PARTS_PER_SECOND));
     }
 }
+
+#[cfg(feature = "plantable")]
+static SYNC_MICROS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// Makes each sync of the log take this much longer, as on a slow disk. That is no bug.
+#[cfg(feature = "plantable")]
+pub fn slow_syncs(by: std::time::Duration) {
+    SYNC_MICROS.store(by.as_micros() as u64, std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Takes the time of a slow disk.
+#[cfg(feature = "plantable")]
+pub fn hold_sync() {
+    let micros = SYNC_MICROS.load(std::sync::atomic::Ordering::Relaxed);
+    if micros > 0 {
+        std::thread::sleep(std::time::Duration::from_micros(micros));
+    }
+}
+
+/// Takes the time of a slow disk: none.
+#[cfg(not(feature = "plantable"))]
+#[inline]
+pub const fn hold_sync() {}
 
 /// Whether a bug is planted.
 #[cfg(feature = "plantable")]

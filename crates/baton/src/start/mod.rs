@@ -48,17 +48,28 @@ pub(crate) const ENDS_WITH_PARENT: &str = "BATON_ENDS_WITH_PARENT";
 /// How long threads that are busy may take once everything is stopped.
 const THREADS_GRACE: Duration = Duration::from_secs(2);
 
+/// Plants what the tests of the lab ask for.
+#[cfg(feature = "plantable")]
+fn plant() -> Result<(), Failure> {
+    if let Ok(name) = std::env::var("PLANTED_BUG")
+        && !planted::plant_named(&name)
+    {
+        return Err(Failure::usage(format!("there is no bug '{name}' to plant")));
+    }
+    if let Ok(millis) = std::env::var("PLANTED_SYNC_MS") {
+        let millis = millis.parse().map_err(|_| Failure::usage(format!("'{millis}' is no number")))?;
+        planted::slow_syncs(Duration::from_millis(millis));
+    }
+    Ok(())
+}
+
 pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure> {
     if std::env::var_os(ENDS_WITH_PARENT).is_some() {
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
             .map_err(Failure::new)?;
     }
     #[cfg(feature = "plantable")]
-    if let Ok(name) = std::env::var("PLANTED_BUG")
-        && !planted::plant_named(&name)
-    {
-        return Err(Failure::usage(format!("there is no bug '{name}' to plant")));
-    }
+    plant()?;
     let config = load(arguments)?;
     let loggers = logging::begin(&config)?;
     restoring::finish(&config)?;

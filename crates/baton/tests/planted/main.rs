@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 use lab::{Judgement, LabRun};
 use planted::Bug;
 
+/// How much longer syncs take where the disk is slow, milliseconds.
+const SYNC_MS: u32 = 60;
+
 /// Runs a row on a server with a bug, or without; what the lab says of it, and its exit code.
 fn run(row: &str, bug: Option<Bug>) -> (LabRun, i32) {
     let out = tempfile::tempdir().unwrap();
@@ -15,6 +18,9 @@ fn run(row: &str, bug: Option<Bug>) -> (LabRun, i32) {
     command.args(["lab", "run", row, "--quick", "--json", "--out"]).arg(out.path());
     if let Some(bug) = bug {
         command.arg("--server-env").arg(format!("PLANTED_BUG={bug:?}"));
+    }
+    if row == "L5" {
+        command.arg("--server-env").arg(format!("{}={SYNC_MS}", lab::PLANTED_SYNC_MS));
     }
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().unwrap();
     let run = serde_json::from_slice(&output.stdout);
@@ -34,8 +40,25 @@ fn is_found(bug: Bug, row: &str, figures: &[&str]) {
 
 #[test]
 fn every_bug_has_its_test() {
-    let all = [Bug::DroppedCompletions, Bug::PushesWithoutDemand, Bug::Leaks, Bug::ExportsNothing];
+    let all = [
+        Bug::EarlyAcknowledgement,
+        Bug::SkippedSync,
+        Bug::DroppedCompletions,
+        Bug::PushesWithoutDemand,
+        Bug::Leaks,
+        Bug::ExportsNothing,
+    ];
     assert_eq!(all, Bug::OF_THE_LAB);
+}
+
+#[test]
+fn answers_before_the_sync_are_found_by_the_kill() {
+    is_found(Bug::EarlyAcknowledgement, "L5", &["acknowledged and lost"]);
+}
+
+#[test]
+fn a_missing_sync_is_found_by_answers_that_come_too_soon() {
+    is_found(Bug::SkippedSync, "L5", &["answers sooner than a sync takes"]);
 }
 
 #[test]

@@ -6,13 +6,12 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use tempfile::TempDir;
 
 use super::{
     Table, Target,
+    access::AccessWays,
     exporting::{percentile, times_until_found},
-    issuer::Issuer,
     measure::{CONNECTIONS, PAYLOAD_SMALL_BYTES, Suite, THROUGHPUT_CONCURRENCY, add_errors},
     name::{ACCESS, EXPORT},
     server::Server,
@@ -24,22 +23,6 @@ use crate::{
 
 /// Each is measured so often.
 const TURNS: usize = 2;
-const USER: &str = "bench";
-/// The users of the start, with the permissions of the load.
-const IDENTITIES: &str = "\
-users:
-  - { username: bench, password: bench }
-authorizations:
-  - { owner_type: USER, owner_id: bench, resource_type: RESOURCE, resource_id: '*', permissions: [CREATE] }
-  - { owner_type: USER, owner_id: bench, resource_type: PROCESS_DEFINITION, resource_id: '*', permissions: [CREATE_PROCESS_INSTANCE] }
-";
-
-/// How a server is set up, and who asks.
-struct Setup {
-    title: &'static str,
-    settings: Vec<String>,
-    authorization: Option<String>,
-}
 
 fn settings(settings: &[String]) -> Vec<String> {
     settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]).collect()
@@ -129,38 +112,13 @@ impl Suite<'_> {
     pub(super) async fn access(&self, table: &mut Table) -> Result<(), Error> {
         const SHARE: f64 = 0.85;
         let scratch = self.scratch();
-        let folder = tempfile::tempdir_in(&scratch).map_err(Error::file(&scratch))?;
-        let identities = folder.path().join("identities.yaml");
-        std::fs::write(&identities, IDENTITIES).map_err(Error::file(&identities))?;
-        let issuer = Issuer::start().await?;
-        let checked = |method: &str, more: &[String]| {
-            let mut all = vec![
-                format!("security.authentication.method={method}"),
-                "security.authorizations=true".to_owned(),
-                format!("security.initialization={}", identities.display()),
-            ];
-            all.extend_from_slice(more);
-            settings(&all)
-        };
-        let setups = [
-            Setup { title: "nobody is asked", settings: Vec::new(), authorization: None },
-            Setup {
-                title: "Basic",
-                settings: checked("basic", &[]),
-                authorization: Some(format!("Basic {}", BASE64.encode(format!("{USER}:bench")))),
-            },
-            Setup {
-                title: "OIDC",
-                settings: checked("oidc", &[format!("security.authentication.oidc.issuer={}", issuer.url())]),
-                authorization: Some(format!("Bearer {}", issuer.token(USER)?)),
-            },
-        ];
+        let setups = AccessWays::start(&scratch).await?;
         let mut rates = [const { Vec::new() }; 3];
         let mut spent = [const { Vec::new() }; 3];
         for _ in 0..TURNS {
-            for (at, setup) in setups.iter().enumerate() {
-                let (server, _data) = self.fresh(&setup.settings).await?;
-                let title = format!("creations over REST, {}", setup.title);
+            for (at, setup) in setups.ways.iter().enumerate() {
+                let (server, _data) = self.fresh(&settings(&setup.settings)).await?;
+                let title = format!("creations over REST, {}", setup.name);
                 let options = Options {
                     authorization: setup.authorization.clone(),
                     concurrency: CONNECTIONS,
@@ -174,14 +132,14 @@ impl Suite<'_> {
             }
         }
         let base = mean(rates[0].iter().copied());
-        for (at, setup) in setups.iter().enumerate() {
+        for (at, setup) in setups.ways.iter().enumerate() {
             let target = match (at, base) {
                 (1.., Some(base)) => Target::AtLeast(SHARE * base),
                 _ => Target::None,
             };
-            let figure = format!("creations per second, {}", setup.title);
+            let figure = format!("creations per second, {}", setup.name);
             table.add(ACCESS, &figure, target, mean(rates[at].iter().copied()), number);
-            let figure = format!("server CPU per creation, {}", setup.title);
+            let figure = format!("server CPU per creation, {}", setup.name);
             table.add(ACCESS, &figure, Target::None, mean(spent[at].iter().copied()), micros);
         }
         Ok(())

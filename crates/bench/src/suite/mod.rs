@@ -4,6 +4,7 @@
 //! measured value, verdict. `server` starts and ends processes, `disk` measures the disk itself, `measure`, `cost`
 //! and `backlog` hold one function per row or group of rows.
 
+mod access;
 mod backlog;
 mod cost;
 mod disk;
@@ -17,6 +18,8 @@ mod server;
 use std::{fmt::Write, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
+
+pub use access::{AccessWay, AccessWays};
 
 use crate::{Error, Report, options::duration, report::table};
 

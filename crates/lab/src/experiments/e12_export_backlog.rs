@@ -1,9 +1,11 @@
 //! E12: slow, stopped and full secondary storage under load.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use bench::{Options, Report};
 use client::Protocol;
+use serde_json::json;
 
 use super::parts::{STANDARD_RATE, every_job_is_done_once};
 use super::storage_fault::{SmallDisk, StorageHold};
@@ -26,7 +28,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     steady_state: "The standard load over REST.",
     action: "Each transaction takes 200 ms longer for a while; then the file is held all the time; then its disk is \
         full. Hours of the published experiment are scaled to seconds or minutes.",
-    measurement: "Instances a second meanwhile, records and bytes that wait, the time until they are gone.",
+    measurement: "Instances a second meanwhile, records and bytes that wait, the time until they are gone. In the end \
+        each acknowledged instance is found once, and none beside them but those whose creation had no answer.",
     reference: "Exporters fell behind, the disk filled, processing stopped.",
     seconds: (32, 260),
     body: Body::Run(|lab| Box::pin(run(lab))),
@@ -37,6 +40,10 @@ const KEPT_MIN: f64 = 0.5;
 /// Room for records that wait.
 const SPILL_BYTES_MAX: f64 = 4.0 * 1024.0 * 1024.0 * 1024.0;
 const SLOW: Duration = Duration::from_millis(200);
+/// Instances that are not found after so long never are.
+const FOUND_AFTER_MAX: Duration = Duration::from_secs(60);
+/// Instances of a page.
+const PAGE: usize = 1000;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let place = lab.scratch()?;
@@ -118,25 +125,59 @@ async fn caught_up(lab: &mut Lab, server: &Server) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Every acknowledged instance is completed, and the search has as many.
-pub(super) async fn all_is_there(lab: &mut Lab, server: &Server, load: Load) -> Result<(), LabError> {
+/// Every acknowledged instance is completed, and the search finds each once, and no others but those whose creation had
+/// no answer.
+async fn all_is_there(lab: &mut Lab, server: &Server, load: Load) -> Result<(), LabError> {
     lab.phase("the end");
     let report: Report = lab.end(load).await?;
     let refused: u64 = report.rejections.values().chain(report.failures.values()).sum();
     lab.expect("requests refused or failed", Unit::Count, Limit::Exactly(0.0), refused as f64);
     every_job_is_done_once(lab, server, report.unfinished).await?;
-    let created = server.metrics().await?.jobs().created;
-    let filter = serde_json::json!({ "filter": { "state": "COMPLETED" }, "page": { "limit": 1 } });
-    let found = async || match server.rest("POST", "/v2/process-instances/search", Some(&filter)).await {
-        Ok(answer) => answer.json()["page"]["totalItems"].as_f64().unwrap_or(-1.0),
-        Err(_) => -1.0,
-    };
-    // Instances that are being packed may be counted twice for a moment.
-    until(Duration::from_secs(30), async || (found().await - created).abs() < 1.0).await;
-    let found = found().await;
-    // Totals beyond this are not counted to the end.
-    const COUNTED_MAX: f64 = 10_000.0;
-    let wanted = Limit::Exactly(created.min(COUNTED_MAX));
-    lab.expect("instances that the search finds", Unit::Count, wanted, found.min(COUNTED_MAX));
+    let wanted = report.acknowledged as f64;
+    let mut found = ListedInstances::default();
+    let began = Instant::now();
+    while began.elapsed() < FOUND_AFTER_MAX && (found.keys.len() as f64) < wanted {
+        found = completed(server).await.unwrap_or_default();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let distinct = found.keys.len() as f64;
+    lab.tell("instances acknowledged", Unit::Count, wanted);
+    lab.tell("creations without an answer", Unit::Count, report.unanswered as f64);
+    let missing = (wanted - distinct).max(0.0);
+    lab.expect_fact("acknowledged and not found", Unit::Count, Limit::Exactly(0.0), missing);
+    let more = (distinct - wanted - report.unanswered as f64).max(0.0);
+    lab.expect_fact("found and never asked for", Unit::Count, Limit::Exactly(0.0), more);
+    lab.expect_fact("found twice", Unit::Count, Limit::Exactly(0.0), found.twice);
     Ok(())
+}
+
+/// Instances that a search has listed.
+#[derive(Default)]
+struct ListedInstances {
+    keys: HashSet<String>,
+    twice: f64,
+}
+
+/// Lists completed instances, page by page.
+async fn completed(server: &Server) -> Result<ListedInstances, LabError> {
+    let mut found = ListedInstances::default();
+    let mut page = json!({ "limit": PAGE });
+    loop {
+        let filter = json!({
+            "filter": { "state": "COMPLETED" },
+            "sort": [{ "field": "processInstanceKey" }],
+            "page": page,
+        });
+        let answer = server.rest("POST", "/v2/process-instances/search", Some(&filter)).await?;
+        let answer = answer.good("search completed instances")?.json();
+        let items = answer["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        for item in items {
+            let key = item["processInstanceKey"].as_str().unwrap_or_default();
+            found.twice += f64::from(u8::from(!found.keys.insert(key.to_owned())));
+        }
+        if items.len() < PAGE {
+            return Ok(found);
+        }
+        page = json!({ "limit": PAGE, "after": answer["page"]["endCursor"] });
+    }
 }

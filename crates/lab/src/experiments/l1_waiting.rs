@@ -28,7 +28,7 @@ const MEMORY_MAX: f64 = 512.0 * 1024.0 * 1024.0;
 const START_MAX: f64 = 10.0;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
-    let wanted = lab.pick(20_000_u64, 1_000_000);
+    let wanted = u64::from(lab.count(20_000, 1_000_000));
     let mut server = lab.server(&[]).await?;
     let options = Options {
         instances: Some(wanted),

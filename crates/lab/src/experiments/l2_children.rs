@@ -28,7 +28,7 @@ const MEMORY_MAX: f64 = 512.0 * 1024.0 * 1024.0;
 const MODEL: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="lab"><process id="children" isExecutable="true"><startEvent id="start"/><sequenceFlow id="a" sourceRef="start" targetRef="task"/><serviceTask id="task"><extensionElements><zeebe:taskDefinition type="nobody"/></extensionElements><multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics inputCollection="=for i in 1..count return i" inputElement="item"/></extensionElements></multiInstanceLoopCharacteristics></serviceTask><sequenceFlow id="b" sourceRef="task" targetRef="end"/><endEvent id="end"/></process></definitions>"#;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
-    let count = lab.pick(5_000.0, 100_000.0);
+    let count = f64::from(lab.count(5_000, 100_000));
     let server = lab.server(&[]).await?;
     let client = server.client()?;
     client.deploy(&[Resource { name: "children.bpmn", content: MODEL.as_bytes() }], None).await?;

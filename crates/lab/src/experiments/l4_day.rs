@@ -36,7 +36,7 @@ const MEMORY_MAX: f64 = 400.0 * 1024.0 * 1024.0;
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let day = match lab.day() {
         Some(day) => day,
-        None => Schedule::parse(lab.pick(QUICK, FULL)).map_err(LabError::Environment)?,
+        None => lab.schedule(QUICK, FULL)?,
     };
     let mut server = lab.server(&[]).await?;
     part(lab, &server, "the first day", &day).await?;
@@ -46,8 +46,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     lab.fault("killed at night");
     server.kill_and_start().await?;
     lab.tell("time of the start", Unit::Seconds, server.ready_after.as_secs_f64());
-    let morning = Schedule::parse(lab.pick("20/s to 60/s over 3s", "5/s to 150/s over 60s, 150/s for 60s"))
-        .map_err(LabError::Environment)?;
+    let morning = lab.schedule("20/s to 60/s over 3s", "5/s to 150/s over 60s, 150/s for 60s")?;
     part(lab, &server, "the next morning", &morning).await?;
     let most = server.resident_bytes();
     lab.expect("resident memory", Unit::Bytes, Limit::AtMost(MEMORY_MAX), most);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bench::BENCHMARK_BPMN;
 use client::{Client, CreateInstance, GrpcClient, GrpcOptions, Resource};
@@ -25,11 +25,16 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     steady_state: "Creations are acknowledged.",
     action: "The server is killed in the midst of them and started again, several times.",
     measurement: "Acknowledged instances that the server does not know afterwards; time of the start. A kill leaves \
-        what was written in the memory of the kernel, so a missing sync alone is not seen: `make simulate` finds that.",
+        what was written in the memory of the kernel, and a fast disk leaves little time before it: a server that \
+        answers before its sync, or without one, is found for sure where syncs are slow. `make lab-planted` plants slow \
+        syncs, and then no answer may come sooner than a sync takes; `make simulate` drops what was not synced.",
     reference: "No acknowledged command is lost when a broker of a cluster is killed.",
     seconds: (20, 60),
     body: Body::Run(|lab| Box::pin(run(lab))),
 };
+
+/// The variable of a server, built for tests, whose syncs take so many milliseconds longer.
+pub const PLANTED_SYNC_MS: &str = "PLANTED_SYNC_MS";
 
 const LANES: usize = 64;
 const PAYLOAD_BYTES: usize = 32 * 1024;
@@ -40,8 +45,9 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let mut server = lab.server(&[]).await?;
     let file = Resource { name: "benchmark.bpmn", content: BENCHMARK_BPMN.as_bytes() };
     server.client()?.deploy(&[file], None).await?;
+    let sync = lab.planted(PLANTED_SYNC_MS).and_then(|millis| millis.parse().ok()).map(Duration::from_millis);
     let rounds = lab.pick(8, 20);
-    let (mut acknowledged, mut lost) = (0.0, 0.0);
+    let (mut acknowledged, mut lost, mut early) = (0.0, 0.0, 0.0);
     let mut starts = Vec::new();
     for round in 0..rounds {
         lab.phase("creations");
@@ -51,20 +57,28 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
         lab.fault("killed");
         server.kill_and_start().await?;
         starts.push(server.ready_after.as_secs_f64());
-        let keys = creations.end().await;
-        acknowledged += keys.len() as f64;
+        let answers = creations.end().await;
+        acknowledged += answers.len() as f64;
+        early += answers.iter().filter(|(_, took)| sync.is_some_and(|sync| *took < sync)).count() as f64;
+        let keys: Vec<i64> = answers.iter().map(|(key, _)| *key).collect();
         lost += unknown(&server, &keys[keys.len().saturating_sub(LOOKED_AT)..]).await?;
     }
     lab.phase("the end");
     lab.expect("instances acknowledged", Unit::Count, Limit::AtLeast(1.0), acknowledged);
     lab.expect_fact("acknowledged and lost", Unit::Count, Limit::Exactly(0.0), lost);
+    if sync.is_some() {
+        lab.expect_fact("answers sooner than a sync takes", Unit::Count, Limit::Exactly(0.0), early);
+    }
     lab.tell_all("time of the start", Unit::Seconds, &starts);
     server.stop().await
 }
 
+/// Keys of acknowledged instances in their order, with the time of each answer.
+type Answers = Vec<(i64, Duration)>;
+
 /// Creations under way.
 struct Creations {
-    keys: Arc<Mutex<Vec<i64>>>,
+    answers: Arc<Mutex<Answers>>,
     is_over: Arc<AtomicBool>,
     lanes: tokio::task::JoinSet<()>,
 }
@@ -80,32 +94,32 @@ impl Creations {
         let client =
             GrpcClient::new(options).map_err(|error| LabError::environment("make a client", error))?;
         let variables: Arc<str> = format!(r#"{{"payload":"{}"}}"#, "x".repeat(PAYLOAD_BYTES)).into();
-        let (keys, is_over) = (Arc::<Mutex<Vec<i64>>>::default(), Arc::<AtomicBool>::default());
+        let (answers, is_over) = (Arc::<Mutex<Answers>>::default(), Arc::<AtomicBool>::default());
         let mut lanes = tokio::task::JoinSet::new();
         for _ in 0..LANES {
-            let (client, keys, is_over) =
-                (Client::Grpc(client.clone()), Arc::clone(&keys), Arc::clone(&is_over));
+            let (client, answers, is_over) =
+                (Client::Grpc(client.clone()), Arc::clone(&answers), Arc::clone(&is_over));
             let variables = Arc::clone(&variables);
             lanes.spawn(async move {
                 while !is_over.load(Ordering::Relaxed) {
                     let command =
                         CreateInstance { variables: Some(&variables), ..CreateInstance::latest(PROCESS) };
+                    let asked = Instant::now();
                     match client.create_instance_key(&command).await {
-                        Ok(key) => keys.lock().push(key),
+                        Ok(key) => answers.lock().push((key, asked.elapsed())),
                         // The server is killed.
                         Err(_) => return,
                     }
                 }
             });
         }
-        Ok(Self { keys, is_over, lanes })
+        Ok(Self { answers, is_over, lanes })
     }
 
-    /// The keys that were acknowledged, in their order.
-    async fn end(mut self) -> Vec<i64> {
+    async fn end(mut self) -> Answers {
         self.is_over.store(true, Ordering::Relaxed);
         while self.lanes.join_next().await.is_some() {}
-        std::mem::take(&mut *self.keys.lock())
+        std::mem::take(&mut *self.answers.lock())
     }
 }
 

@@ -32,6 +32,8 @@ mod parts;
 mod refusals;
 mod storage_fault;
 
+pub use l5_killed_under_load::PLANTED_SYNC_MS;
+
 use crate::experiment::Experiment;
 
 /// Every row of the lab, but for that with a peer, which runs only when it is asked for.

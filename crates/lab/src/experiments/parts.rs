@@ -17,6 +17,9 @@ const DONE_MIN: f64 = 0.98;
 /// When nothing more was completed for so long, nothing is going to be.
 const QUIET_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
+/// The server publishes its figures once a second.
+const PUBLISHED_AFTER: std::time::Duration = std::time::Duration::from_millis(1500);
+
 /// The standard load over a protocol on a new server, with the figures that every report begins with.
 pub(crate) async fn standard_load(
     lab: &mut Lab,
@@ -74,6 +77,8 @@ pub(crate) async fn every_job_is_done_once(
     unfinished: u64,
 ) -> Result<(), LabError> {
     let began = std::time::Instant::now();
+    // Published figures are older than the last answers.
+    tokio::time::sleep(PUBLISHED_AFTER).await;
     let mut jobs = server.metrics().await?.jobs();
     let (mut last, mut since) = (jobs.completed, began);
     while jobs.completed < jobs.created && since.elapsed() < QUIET_MAX {

@@ -253,6 +253,7 @@ impl Handle for DiskHandle {
         }
         let written = self.extent.written.load(Ordering::SeqCst);
         let began = Instant::now();
+        planted::hold_sync();
         let result = DiskFaults::check_sync(self.shared.faults.as_deref()).and_then(|()| self.inner.sync());
         self.shared.synced_ns.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
         match result {

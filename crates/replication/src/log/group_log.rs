@@ -494,7 +494,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             alone
         };
         let change = Change { group: self.log.group, records, facts, compact_to: None };
-        if alone && self.proposals.are_single() {
+        if alone && self.proposals.are_single() && !planted::has(Bug::EarlyAcknowledgement) {
             // openraft's core waits for the sync in any case; another thread would be woken for nothing.
             self.log.store.write_here(change, Done::Flushed(callback));
             return Ok(());
