@@ -79,9 +79,10 @@ pub struct RunArguments {
     /// Run rows that are void or miss something that a busy machine explains once more at the end, each alone.
     #[arg(long)]
     pub again: bool,
-    /// Exit with 0 if rows are void and none misses anything: for machines that do other things meanwhile.
+    /// Exit with 0 if rows are void or miss only something that a busy machine explains: for machines that do other
+    /// things meanwhile. Something that is lost or doubled fails.
     #[arg(long)]
-    pub void_passes: bool,
+    pub spoiled_passes: bool,
     /// Directory for results, pages and logs.
     #[arg(long, value_name = "DIR", default_value = "lab-results")]
     pub out: PathBuf,

@@ -53,7 +53,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     lab.expect_fact("resident memory at the most", Unit::Bytes, Limit::AtMost(MOST), most);
     let slope = slope(&samples[samples.len() / 2..]) * 60.0;
     let limit = Limit::AtMost(lab.pick(SLOPE_QUICK_MAX, SLOPE_MAX));
-    lab.expect_fact("growth of a minute, second half", Unit::Bytes, limit, slope);
+    lab.expect("growth of a minute, second half", Unit::Bytes, limit, slope);
     lab.tell("instances ended", Unit::PerSecond, report.completed_per_second);
     every_job_is_done_once(lab, &server, report.unfinished).await?;
     server.stop().await
