@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { standBefore } from './fresh.mjs';
 
 const READY_MS = 60_000;
 const STOP_MS = 20_000;
@@ -22,11 +23,14 @@ export async function startServer(settings = [], { files = {}, expected = [] } =
   const ended = new Promise((done) => process_.on('exit', done));
   const ready = await until(() => log.find((line) => line.includes('baton ready in')) ?? (process_.exitCode !== null && 'ended'), `the server is not ready:\n${log.join('\n')}`, READY_MS);
   assert.match(ready, / web=http:\/\/127\.0\.0\.1:\d+\//, `the ready line names the web application:\n${log.join('\n')}`);
-  const url = / web=(\S+)\/ /.exec(ready)[1];
+  const own = / web=(\S+)\/ /.exec(ready)[1];
+  const front = process.env.FRESH ? await standBefore(own) : undefined;
+  const url = front?.url ?? own;
   return {
     url,
     rest: (method, path, body, headers = {}) => rest(url, method, path, body, headers),
     async stop() {
+      front?.close();
       process_.kill('SIGTERM');
       const code = await Promise.race([ended, new Promise((done) => setTimeout(() => done('late'), STOP_MS))]);
       if (code === 'late') process_.kill('SIGKILL');
