@@ -1,8 +1,9 @@
 import { Navigate, Route, Router, useLocation, useParams } from '@solidjs/router';
-import { createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
+import { createEffect, createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { Frame } from './frame/Frame';
 import { LoginPage } from './frame/Login';
 import { AREAS } from './frame/areas';
+import { startLive } from './live/poll';
 import { isSignedIn, mayUse, start } from './session';
 import { Failure } from './ui/parts';
 
@@ -60,6 +61,7 @@ function Guarded(props: { children?: JSX.Element }): JSX.Element {
   const place = useLocation();
   const area = () => AREAS.find(({ area }) => place.pathname.split('/')[1] === area);
   const next = () => encodeURIComponent(place.pathname + place.search);
+  createEffect(() => isSignedIn() && startLive());
   return (
     <Show when={isSignedIn()} fallback={<Navigate href={`/login?next=${next()}`} />}>
       <Frame>

@@ -1,6 +1,7 @@
 import { useLocation } from '@solidjs/router';
 import { createEffect, createSignal, ErrorBoundary, For, type JSX, onCleanup, onMount, Show } from 'solid-js';
 import { onSessionEnd } from '../api/http';
+import { Hindered, LiveSwitch } from '../live/Live';
 import { boot, mayUse, setRelogin, signOut, user } from '../session';
 import { Action, Dialog, Failure } from '../ui/parts';
 import { Toasts } from '../ui/toast';
@@ -57,6 +58,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
           </For>
         </nav>
         <span class="spacer" />
+        <LiveSwitch />
         <button onClick={() => setSearching(true)} aria-keyshortcuts="Control+K">
           Search <kbd class="muted">Ctrl K</kbd>
         </button>
@@ -85,6 +87,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
           </nav>
         )}
       </Show>
+      <Hindered />
       <ErrorBoundary
         fallback={(error, reset) => (
           <main class="page">
