@@ -16,6 +16,11 @@ const Decisions = lazy(() => import('./operate/Decisions'));
 const DecisionInstance = lazy(() => import('./operate/DecisionInstance'));
 const Batches = lazy(() => import('./operate/Batches'));
 const Batch = lazy(() => import('./operate/Batch'));
+const History = lazy(() => import('./history/History'));
+const Performance = lazy(() => import('./history/Performance'));
+const JobTypes = lazy(() => import('./workers/JobTypes'));
+const Quarantine = lazy(() => import('./workers/Quarantine'));
+const Cluster = lazy(() => import('./cluster/Cluster'));
 const Tasks = lazy(() => import('./tasklist/Tasks'));
 const Processes = lazy(() => import('./tasklist/Processes'));
 const StartProcess = lazy(() => import('./tasklist/StartProcess'));
@@ -103,6 +108,11 @@ export function App(): JSX.Element {
             <Route path="/operate" component={Overview} />
             <Route path={['/operate/instances', '/operate/instances/:key']} component={() => <Moved to="/operate/processes" />} />
             <Route path="/operate/processes" component={Instances} />
+            <Route path="/operate/processes/:key/history" component={History} />
+            <Route path="/operate/definitions/:id/durations" component={Performance} />
+            <Route path={['/operate/jobs', '/operate/jobs/:type']} component={JobTypes} />
+            <Route path="/operate/quarantine" component={Quarantine} />
+            <Route path="/admin/cluster" component={Cluster} />
             <Route path={['/operate/processes/:key', '/operate/processes/:key/:tab']} component={Instance} />
             <Route path="/operate/definitions" component={Definitions} />
             <Route path="/operate/definitions/:id" component={Definition} />

@@ -11,6 +11,8 @@ export const AREAS: readonly { area: Area; label: string; href: string; pages: r
       { label: 'Instances', href: '/operate/processes?active=true&incidents=true' },
       { label: 'Definitions', href: '/operate/definitions' },
       { label: 'Decisions', href: '/operate/decisions' },
+      { label: 'Jobs', href: '/operate/jobs' },
+      { label: 'Quarantine', href: '/operate/quarantine' },
       { label: 'Batch operations', href: '/operate/batch-operations' },
     ],
   },
@@ -32,6 +34,7 @@ export const AREAS: readonly { area: Area; label: string; href: string; pages: r
       { label: 'Groups', href: '/admin/groups' },
       { label: 'Roles', href: '/admin/roles' },
       { label: 'Authorizations', href: '/admin/authorizations' },
+      { label: 'Cluster', href: '/admin/cluster' },
     ],
   },
 ];

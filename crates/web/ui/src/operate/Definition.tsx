@@ -76,6 +76,7 @@ export default function Definition(): JSX.Element {
               </span>
               <span class="spacer" />
               <A href={list('active=true&incidents=true')}>{total(running.data?.page)} running</A>
+              <A href={`/operate/definitions/${encodeURIComponent(id())}/durations?version=${one().version}`}>Where time goes</A>
               <A href={`/tasklist/processes/${encodeURIComponent(id())}/start`}>Start …</A>
               <button class="danger" onClick={() => setDeleting(true)}>
                 Delete
