@@ -8,6 +8,8 @@ import { number, total } from '../ui/numbers';
 import { Copy, State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
+import { CopyAs } from '../views/CopyAs';
+import { Views } from '../views/Views';
 import { BulkDialog, type BulkKind } from './Bulk';
 import { FilterBar } from './FilterBar';
 import { type Filter, parse, STATES, toApi, write } from './filters';
@@ -100,6 +102,14 @@ export default function Instances(): JSX.Element {
         <span class="muted" role="status">
           {total(found.data?.page)} match
         </span>
+        <span class="spacer" />
+        <Views page="operate/processes" />
+        <CopyAs
+          asked={{ method: 'POST', path: searchProcessInstances.path, body: { filter: api(), sort: sort(), page: page() } }}
+          search={{ kind: 'instances', filter: api(), sort: sort(), limit: page().limit }}
+          rows={chosen().size > 0 ? [...chosen().values()] : (found.data?.items ?? [])}
+          keys={chosen().size > 0 ? [...chosen().keys()] : (found.data?.items ?? []).map((row) => row.processInstanceKey)}
+        />
       </div>
       <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
       <Show when={filter().process && definition.data && !drawn()}>
