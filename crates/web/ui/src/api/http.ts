@@ -43,7 +43,7 @@ function reach(told: string): void {
 }
 
 channel?.addEventListener('message', (event: MessageEvent<string>) => reach(event.data));
-const [storedUntil, stored = ''] = (localStorage.getItem(STORED) ?? '').split(' ');
+const [storedUntil, stored = ''] = (globalThis.localStorage?.getItem(STORED) ?? '').split(' ');
 if (Number(storedUntil) > Date.now()) reach(stored);
 
 function awaited(): string {
@@ -100,7 +100,7 @@ export async function send(request: Request): Promise<Response> {
   if (told && !isRead) {
     reach(told);
     channel?.postMessage(told);
-    localStorage.setItem(STORED, `${Date.now() + AWAIT_MS} ${awaited()}`);
+    globalThis.localStorage?.setItem(STORED, `${Date.now() + AWAIT_MS} ${awaited()}`);
   }
   const tell = (title: string, detail: string) => note({ isSearch, isCommand: !isRead, status: answer.status, title, detail, lag: answer.headers.get('baton-lag') });
   if (answer.ok) {

@@ -44,7 +44,7 @@ export function note(told: Told): void {
 }
 
 const KEY = 'baton.live';
-const [isOn, setOn] = createSignal(localStorage.getItem(KEY) !== 'off');
+const [isOn, setOn] = createSignal(globalThis.localStorage?.getItem(KEY) !== 'off');
 export { isOn };
 export function setLive(on: boolean): void {
   setOn(on);

@@ -7,7 +7,6 @@ import { createServer } from 'vite';
 let vite;
 const modules = {};
 before(async () => {
-  globalThis.localStorage ??= { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
   vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
   for (const name of ['topics', 'floor', 'state']) modules[name] = await vite.ssrLoadModule(`/src/live/${name}.ts`);
 });
