@@ -1,9 +1,10 @@
 import { Navigate, Route, Router, useLocation, useParams } from '@solidjs/router';
-import { createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
+import { createEffect, createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { Frame } from './frame/Frame';
 import { LoginPage } from './frame/Login';
 import { AREAS } from './frame/areas';
 import { t } from './language';
+import { startLive } from './live/poll';
 import { isSignedIn, mayUse, start } from './session';
 import { Failure } from './ui/parts';
 
@@ -20,6 +21,10 @@ const Log = lazy(() => import('./operate/Log'));
 const Incidents = lazy(() => import('./operate/AllIncidents'));
 const Batches = lazy(() => import('./operate/Batches'));
 const Batch = lazy(() => import('./operate/Batch'));
+const History = lazy(() => import('./history/History'));
+const Performance = lazy(() => import('./history/Performance'));
+const JobTypes = lazy(() => import('./workers/JobTypes'));
+const Quarantine = lazy(() => import('./workers/Quarantine'));
 const Tasks = lazy(() => import('./tasklist/Tasks'));
 const Processes = lazy(() => import('./tasklist/Processes'));
 const StartProcess = lazy(() => import('./tasklist/StartProcess'));
@@ -72,6 +77,7 @@ function Guarded(props: { children?: JSX.Element }): JSX.Element {
   const place = useLocation();
   const area = () => AREAS.find(({ area }) => place.pathname.split('/')[1] === area);
   const next = () => encodeURIComponent(place.pathname + place.search);
+  createEffect(() => isSignedIn() && startLive());
   return (
     <Show when={isSignedIn()} fallback={<Navigate href={`/login?next=${next()}`} />}>
       <Frame>
@@ -119,6 +125,10 @@ export function App(): JSX.Element {
             <Route path="/operate" component={Overview} />
             <Route path={['/operate/instances', '/operate/instances/:key']} component={() => <Moved to="/operate/processes" />} />
             <Route path="/operate/processes" component={Instances} />
+            <Route path="/operate/processes/:key/history" component={History} />
+            <Route path="/operate/definitions/:id/durations" component={Performance} />
+            <Route path={['/operate/jobs', '/operate/jobs/:type']} component={JobTypes} />
+            <Route path="/operate/quarantine" component={Quarantine} />
             <Route path={['/operate/processes/:key', '/operate/processes/:key/:tab']} component={Instance} />
             <Route path="/operate/definitions" component={Definitions} />
             <Route path="/operate/definitions/:id" component={Definition} />

@@ -3,13 +3,12 @@ import { keepPreviousData, QueryClient, useQuery, type UseQueryResult } from '@t
 import type { Accessor } from 'solid-js';
 import { call, Problem } from './api/http';
 import type { Operation } from './api/operation';
+import { interval } from './live/state';
+import { topicsOf } from './live/topics';
 
 const RETRIES_MAX = 4;
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 15_000;
-/** How often a page that is looked at asks again. */
-const LIVE_MS = 5000;
-const BACKGROUND_MS = 30_000;
 
 export const client = new QueryClient({
   defaultOptions: {
@@ -18,7 +17,8 @@ export const client = new QueryClient({
       // Half of the pause is by chance, so that pages that failed together do not come back together.
       retryDelay: (count) => Math.min(RETRY_FIRST_MS * 2 ** count, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
       staleTime: 1000,
-      refetchOnWindowFocus: true,
+      // What hints tell of is read again by `live/poll.ts` when the page is looked at again.
+      refetchOnWindowFocus: ({ meta }) => meta?.['topics'] === undefined,
       // Failures are shown; nothing is thrown into the page.
       throwOnError: false,
       suspense: false,
@@ -50,12 +50,22 @@ export function useRead<Path, Query, Body, Result>(
       // A 204 has no body, but a query has an answer.
       queryFn: async ({ signal }) => ((await call(operation, { path, query, body, signal } as Input<Path, Query, Body>)) ?? null) as Result,
       enabled,
-      refetchInterval: live ? () => (document.visibilityState === 'visible' ? LIVE_MS : BACKGROUND_MS) : false,
-      refetchIntervalInBackground: background,
+      ...(live && enabled ? livelyBy(topicsOf(operation.path, path, body), background) : {}),
       placeholderData: keep ? keepPreviousData : undefined,
     };
   }) as UseQueryResult<Result, Error>;
 }
+
+/** How often a read goes on in the background. */
+const BACKGROUND_MS = 30_000;
+
+/** Options of a read whose answer changes by itself: hints of these topics tell when, or time does where there are none.
+ * `background`: it is asked again while nobody looks at the page, too. */
+export const livelyBy = (topics: readonly string[] | undefined, background = false) => ({
+  meta: { topics },
+  refetchInterval: background ? () => (document.visibilityState === 'visible' ? interval(topics !== undefined) : BACKGROUND_MS) : interval(topics !== undefined),
+  refetchIntervalInBackground: background,
+});
 
 /** Reads again all that is shown, and waits for it. Reads follow what was written before. */
 export const refresh = (): Promise<void> => client.invalidateQueries({ refetchType: 'active' });

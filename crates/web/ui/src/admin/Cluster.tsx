@@ -1,38 +1,16 @@
-import { useQuery } from '@tanstack/solid-query';
 import { For, type JSX, Show } from 'solid-js';
 import { getSystemConfiguration, getTopology } from '../api/generated/operations';
-import { Problem, send } from '../api/http';
+import { ClusterParts } from '../cluster/ClusterParts';
 import { useRead } from '../query';
 import { bytes, number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
 
-/** As much of `GET /baton/v1/cluster` as is shown. */
-interface Inside {
-  partitions: { id: number; role: string; processedPosition: number; exportedPosition: number; processing: string; exporting: string; health: string }[];
-  exporters: { exporterId: string; status: string; backlogRecords: number; backlogSeconds: number | null; parkedRecords: number; failure: string | null }[];
-  health: { name: string; state: string; detail: string }[];
-  disk: { freeBytes: number; totalBytes: number; reservedBytes: number } | null;
-  flowControl: unknown;
-}
-
-const ABSENT = 404;
-async function inside(signal: AbortSignal): Promise<Inside | null> {
-  try {
-    return (await (await send({ method: 'GET', path: '/baton/v1/cluster', signal })).json()) as Inside;
-  } catch (error) {
-    // A server that has no such operation tells as much as the API does.
-    if (error instanceof Problem && error.status === ABSENT) return null;
-    throw error;
-  }
-}
-const LIVE_MS = 5000;
 const healthOf = (health: string) => (health.toLowerCase() === 'healthy' ? 'ACTIVE' : 'FAILED');
 
 /** Brokers and partitions, and what is inside of the server where it tells. */
 export default function Cluster(): JSX.Element {
   const topology = useRead(getTopology, () => ({ live: true }));
   const settings = useRead(getSystemConfiguration, () => ({}));
-  const more = useQuery(() => ({ queryKey: ['/baton/v1/cluster'], queryFn: ({ signal }) => inside(signal), refetchInterval: LIVE_MS }));
   return (
     <main class="page">
       <h1>Cluster</h1>
@@ -82,53 +60,7 @@ export default function Cluster(): JSX.Element {
           <p class="muted">{`Tenants are ${told().deployment.isMultiTenancyEnabled ? 'told apart' : 'not told apart'}. A deployment may have ${bytes(told().deployment.maxRequestSize)}.`}</p>
         )}
       </Show>
-      <Show when={more.error}>{(error) => <Failure of={error()} again={() => void more.refetch()} />}</Show>
-      <Show when={more.data}>{(told) => <Insides of={told()} />}</Show>
+      <ClusterParts />
     </main>
-  );
-}
-
-function Insides(props: { of: Inside }): JSX.Element {
-  return (
-    <>
-      <section>
-        <h2>Partitions of this broker</h2>
-        <For each={props.of.partitions}>
-          {(one) => (
-            <p>
-              <State of={healthOf(one.health)} word={`Partition ${one.id}`} />{' '}
-              {`${wordOf(one.role).toLowerCase()}, processing: ${wordOf(one.processing).toLowerCase()}, exporting: ${wordOf(one.exporting).toLowerCase()}, ${number(one.processedPosition - one.exportedPosition)} records are not exported yet.`}
-            </p>
-          )}
-        </For>
-      </section>
-      <section>
-        <h2>Exporters</h2>
-        <For each={props.of.exporters} fallback={<p class="muted">There are none.</p>}>
-          {(one) => (
-            <p>
-              <strong>{one.exporterId}</strong>
-              {` ${wordOf(one.status).toLowerCase()}: ${number(one.backlogRecords)} records behind${one.backlogSeconds === null ? '' : `, ${number(one.backlogSeconds)} s`}, ${number(one.parkedRecords)} parked.`}
-              <Show when={one.failure}>{(failure) => <Failure of={new Error(failure())} />}</Show>
-            </p>
-          )}
-        </For>
-      </section>
-      <section>
-        <h2>Health</h2>
-        <For each={props.of.health}>
-          {(one) => (
-            <p>
-              <State of={healthOf(one.state)} word={one.name} /> {one.detail}
-            </p>
-          )}
-        </For>
-        <Show when={props.of.disk}>{(disk) => <p>{`Disk: ${bytes(disk().freeBytes)} of ${bytes(disk().totalBytes)} are free; below ${bytes(disk().reservedBytes)} nothing is accepted.`}</p>}</Show>
-      </section>
-      <section>
-        <h2>Flow control</h2>
-        <pre>{JSON.stringify(props.of.flowControl, null, 2)}</pre>
-      </section>
-    </>
   );
 }

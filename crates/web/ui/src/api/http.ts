@@ -1,5 +1,6 @@
 // Requests to the API: positions that make a read follow what was written, the token against forged requests, problems
 // as the server tells them, and what happens when the session has ended.
+import { note } from '../live/state';
 import type { Operation } from './operation';
 
 /** How long reads wait for what this browser has changed. */
@@ -28,6 +29,8 @@ export class Problem extends Error {
 
 /** The highest position of each partition that an answer has told, and until when reads name it. */
 const positions = new Map<string, { position: number; until: number }>();
+/** A page that opens within that time has them from here. */
+const STORED = 'baton.positions';
 const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
 
 function reach(told: string): void {
@@ -41,6 +44,8 @@ function reach(told: string): void {
 }
 
 channel?.addEventListener('message', (event: MessageEvent<string>) => reach(event.data));
+const [storedUntil, stored = ''] = (globalThis.localStorage?.getItem(STORED) ?? '').split(' ');
+if (Number(storedUntil) > Date.now()) reach(stored);
 
 function awaited(): string {
   const now = Date.now();
@@ -76,7 +81,8 @@ export interface Request {
 
 /** Sends a request and gives the answer if it is a success. */
 export async function send(request: Request): Promise<Response> {
-  const isRead = request.method === 'GET' || /\/(search|statistics)(\/|$)/.test(request.path);
+  const isSearch = /\/(search|statistics)(\/|$|\?)/.test(request.path);
+  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes)(\/|$)/.test(request.path);
   const headers = new Headers({ accept: request.accept ?? 'application/json' });
   if (typeof request.body === 'string') headers.set('content-type', 'application/json');
   const token = cookie(CSRF_COOKIE);
@@ -88,19 +94,26 @@ export async function send(request: Request): Promise<Response> {
     answer = await fetch(request.path, { ...request, headers, redirect: 'error', credentials: 'same-origin' });
   } catch (error) {
     if (request.signal?.aborted) throw error;
+    note({ isSearch, isCommand: !isRead, status: 0, title: '', detail: '', lag: null });
     throw new Problem(0, 'No connection', 'The server could not be reached.', request.path);
   }
   const told = answer.headers.get('baton-position');
   if (told && !isRead) {
     reach(told);
     channel?.postMessage(told);
+    globalThis.localStorage?.setItem(STORED, `${Date.now() + AWAIT_MS} ${awaited()}`);
   }
-  if (answer.ok) return answer;
+  const tell = (title: string, detail: string) => note({ isSearch, isCommand: !isRead, status: answer.status, title, detail, lag: answer.headers.get('baton-lag') });
+  if (answer.ok) {
+    tell('', '');
+    return answer;
+  }
   if (answer.status === 401 && !request.once && signInAgain) {
     await signInAgain();
     return send(request);
   }
   const refused = await problem(answer, request.path);
+  tell(refused.title, refused.detail);
   // The browser has lost the token of a session that goes on: another login brings a new one.
   if (refused.status === FORBIDDEN && !token && refused.detail.includes('CSRF') && !request.once && signInAgain) {
     await signInAgain();

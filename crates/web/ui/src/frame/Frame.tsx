@@ -2,6 +2,7 @@ import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createSignal, ErrorBoundary, For, type JSX, onCleanup, onMount, Show } from 'solid-js';
 import { onSessionEnd } from '../api/http';
 import { chooseLanguage, chosen, LANGUAGES, nameOf, t } from '../language';
+import { Hindered, LiveSwitch } from '../live/Live';
 import { boot, mayUse, setRelogin, signOut, user } from '../session';
 import { Action, Dialog, Failure } from '../ui/parts';
 import { Toasts } from '../ui/toast';
@@ -77,6 +78,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
           </For>
         </nav>
         <span class="spacer" />
+        <LiveSwitch />
         <button onClick={() => setSearching(true)} aria-keyshortcuts="Control+K">
           {t('frame.search')} <kbd class="muted">Ctrl K</kbd>
         </button>
@@ -106,6 +108,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
           </nav>
         )}
       </Show>
+      <Hindered />
       <ErrorBoundary
         fallback={(error, reset) => (
           <main class="page">

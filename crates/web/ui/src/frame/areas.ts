@@ -17,6 +17,8 @@ export const AREAS: readonly { area: Area; href: string; pages: readonly { label
       { label: 'Definitions', href: '/operate/definitions' },
       { label: 'Decisions', href: '/operate/decisions' },
       { label: 'Messages', href: '/operate/messages' },
+      { label: 'Jobs', href: '/operate/jobs' },
+      { label: 'Quarantine', href: '/operate/quarantine' },
       { label: 'Batch operations', href: '/operate/batch-operations' },
       { label: 'Operations log', href: '/operate/operations-log' },
     ],

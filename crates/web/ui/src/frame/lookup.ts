@@ -1,17 +1,6 @@
-// The owner of a key or an ID: all kinds are asked at once, and each that knows it is a way to go.
-import {
-  getBatchOperation,
-  getDecisionDefinition,
-  getIncident,
-  getProcessDefinition,
-  getProcessInstance,
-  getElementInstance,
-  searchJobs,
-  getUserTask,
-  searchDecisionDefinitions,
-  searchProcessDefinitions,
-  searchProcessInstances,
-} from '../api/generated/operations';
+// The owner of a key or an ID, as the server knows it, and processes and decisions whose name has the text in it.
+import { searchAnything, searchProcessDefinitions } from '../api/generated/operations';
+import type { BatonFound } from '../api/generated/types';
 import { call } from '../api/http';
 
 export interface Hit {
@@ -21,62 +10,52 @@ export interface Hit {
 }
 
 const LIMIT = 5;
+const TEXT_MAX = 256;
 const none = (): Hit[] => [];
+const escaped = encodeURIComponent;
 
-function byKey(key: string, signal: AbortSignal): Promise<Hit[]>[] {
-  return [
-    call(getProcessInstance, { path: { processInstanceKey: key }, signal }).then((one) => [
-      { label: `Process instance ${key}`, detail: one.processDefinitionName || one.processDefinitionId, href: `/operate/processes/${key}` },
-    ]),
-    call(getProcessDefinition, { path: { processDefinitionKey: key }, signal }).then((one) => [
-      { label: `Process ${one.name || one.processDefinitionId}, version ${one.version}`, detail: key, href: definitionLink(one) },
-    ]),
-    call(getIncident, { path: { incidentKey: key }, signal }).then((one) => [
-      { label: `Incident ${key}`, detail: one.errorMessage, href: `/operate/processes/${one.processInstanceKey}/incidents` },
-    ]),
-    call(getElementInstance, { path: { elementInstanceKey: key }, signal }).then((one) => [
-      { label: `Element instance ${key}`, detail: one.elementName || one.elementId, href: `/operate/processes/${one.processInstanceKey}?element=${encodeURIComponent(one.elementId)}` },
-    ]),
-    call(getUserTask, { path: { userTaskKey: key }, signal }).then((one) => [
-      { label: `Task ${one.name || one.elementId}`, detail: key, href: `/tasklist/${key}` },
-    ]),
-    call(searchJobs, { body: { filter: { jobKey: key } }, signal }).then(({ items }) =>
-      items.map((one) => ({ label: `Job ${key}`, detail: one.type, href: `/operate/processes/${one.processInstanceKey}/jobs` })),
-    ),
-    call(getDecisionDefinition, { path: { decisionDefinitionKey: key }, signal }).then((one) => [
-      { label: `Decision ${one.name}, version ${one.version}`, detail: key, href: `/operate/decisions?decision=${encodeURIComponent(one.decisionDefinitionId)}&version=${one.version}` },
-    ]),
-  ];
+/** A way to what was found. Forms and the like have no page of their own. */
+function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, elementId, state }: BatonFound): Hit[] {
+  const of = `/operate/processes/${processInstanceKey}`;
+  const detail = [name ?? processDefinitionId, state].filter((one) => one !== null).join(', ').slice(0, 300);
+  switch (kind) {
+    case 'PROCESS_INSTANCE':
+      return [{ label: `Process instance ${key}`, detail, href: `/operate/processes/${key}` }];
+    case 'ELEMENT_INSTANCE':
+      return [{ label: `Element instance ${key}`, detail, href: `${of}?element=${escaped(elementId ?? '')}` }];
+    case 'INCIDENT':
+      return [{ label: `Incident ${key}`, detail, href: `${of}/incidents` }];
+    case 'JOB':
+      return [{ label: `Job ${key}`, detail, href: `${of}/jobs` }];
+    case 'VARIABLE':
+      return [{ label: `Variable ${key}`, detail, href: `${of}/variables` }];
+    case 'USER_TASK':
+      return [{ label: `Task ${name || elementId || key}`, detail: key, href: `/tasklist/${key}` }];
+    case 'PROCESS_DEFINITION':
+      return [{ label: `Process ${name || processDefinitionId}`, detail: processDefinitionId ?? key, href: `/operate/definitions/${escaped(processDefinitionId ?? '')}` }];
+    case 'DECISION_DEFINITION':
+      return [{ label: `Decision ${name || key}`, detail: key, href: '/operate/decisions' }];
+    case 'DECISION_INSTANCE':
+      return [{ label: `Decision instance ${key}`, detail, href: `/operate/decisions/${escaped(key)}` }];
+    case 'BATCH_OPERATION':
+      return [{ label: `Batch operation ${key}`, detail, href: `/operate/batch-operations/${escaped(key)}` }];
+    case 'FORM':
+      return [];
+  }
 }
 
-const definitionLink = (one: { processDefinitionId: string; version: number }): string =>
-  `/operate/definitions/${encodeURIComponent(one.processDefinitionId)}?version=${one.version}`;
-
-function byText(text: string, signal: AbortSignal): Promise<Hit[]>[] {
+/** Processes with the text in their ID or name. */
+function byPart(property: 'processDefinitionId' | 'name', text: string, signal: AbortSignal): Promise<Hit[]> {
   const part = { $like: `*${text.replace(/[\\*?]/g, '\\$&')}*` };
-  const page = { limit: LIMIT };
-  return [
-    call(searchProcessDefinitions, { body: { filter: { isLatestVersion: true, processDefinitionId: part }, page }, signal }).then(({ items }) =>
-      items.map((one) => ({ label: `Process ${one.name || one.processDefinitionId}`, detail: one.processDefinitionId, href: definitionLink(one) })),
-    ),
-    call(searchProcessDefinitions, { body: { filter: { isLatestVersion: true, name: part }, page }, signal }).then(({ items }) =>
-      items.map((one) => ({ label: `Process ${one.name || one.processDefinitionId}`, detail: one.processDefinitionId, href: definitionLink(one) })),
-    ),
-    call(searchDecisionDefinitions, { body: { filter: { decisionDefinitionId: text }, page }, signal }).then(({ items }) =>
-      items.map((one) => ({ label: `Decision ${one.name}, version ${one.version}`, detail: one.decisionDefinitionId, href: `/operate/decisions?decision=${encodeURIComponent(one.decisionDefinitionId)}` })),
-    ),
-    call(searchProcessInstances, { body: { filter: { businessId: text }, page }, signal }).then(({ items }) =>
-      items.map((one) => ({ label: `Process instance ${one.processInstanceKey}`, detail: `business ID ${text}`, href: `/operate/processes/${one.processInstanceKey}` })),
-    ),
-    call(getBatchOperation, { path: { batchOperationKey: text }, signal }).then((one) => [
-      { label: `Batch operation ${text}`, detail: one.batchOperationType, href: `/operate/batch-operations/${encodeURIComponent(text)}` },
-    ]),
-  ];
+  return call(searchProcessDefinitions, { body: { filter: { isLatestVersion: true, [property]: part }, page: { limit: LIMIT } }, signal }).then(({ items }) =>
+    items.map((one) => ({ label: `Process ${one.name || one.processDefinitionId}`, detail: one.processDefinitionId, href: `/operate/definitions/${escaped(one.processDefinitionId)}` })),
+  );
 }
 
 /** Everything that the text names and the user may see; the rest is left out. */
 export async function lookUp(text: string, signal: AbortSignal): Promise<Hit[]> {
-  const asked = /^\d{4,19}$/.test(text) ? [...byKey(text, signal), ...byText(text, signal)] : byText(text, signal);
-  const hits = (await Promise.all(asked.map((one) => one.catch(none)))).flat();
+  const wanted = text.slice(0, TEXT_MAX);
+  const known = call(searchAnything, { path: { text: wanted }, signal }).then(({ items }) => items.flatMap(hitOf));
+  const hits = (await Promise.all([known, byPart('processDefinitionId', wanted, signal), byPart('name', wanted, signal)].map((one) => one.catch(none)))).flat();
   return [...new Map(hits.map((hit) => [hit.href, hit])).values()];
 }

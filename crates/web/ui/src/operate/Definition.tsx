@@ -87,6 +87,7 @@ export default function Definition(): JSX.Element {
               </span>
               <span class="spacer" />
               <A href={list('active=true&incidents=true')}>{total(running.data?.page)} running</A>
+              <A href={`/operate/definitions/${encodeURIComponent(id())}/durations?version=${one().version}`}>Where time goes</A>
               <button disabled={!model()} onClick={() => setStarting(true)}>
                 Start …
               </button>

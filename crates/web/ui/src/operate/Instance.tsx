@@ -150,6 +150,9 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
               </A>
             )}
           </For>
+          <A href={`/operate/processes/${key()}/history`} role="tab" aria-selected={false}>
+            History
+          </A>
         </div>
         <Show when={query.element}>
           <div class="chips" style={{ 'margin-bottom': '8px' }}>

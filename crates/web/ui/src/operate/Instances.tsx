@@ -7,6 +7,8 @@ import { useModel } from '../diagram/model';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Table, usePlace } from '../ui/Table';
+import { CopyAs } from '../views/CopyAs';
+import { Views } from '../views/Views';
 import { BulkDialog, type BulkKind } from './Bulk';
 import { ColumnChoice, columnsOf, SORTS } from './columns';
 import { FilterBar } from './FilterBar';
@@ -86,6 +88,13 @@ export default function Instances(): JSX.Element {
         </span>
         <span class="spacer" />
         <ColumnChoice />
+        <Views page="operate/processes" />
+        <CopyAs
+          asked={{ method: 'POST', path: searchProcessInstances.path, body: { filter: api(), sort: sort(), page: page() } }}
+          search={{ kind: 'instances', filter: api(), sort: sort(), limit: page().limit }}
+          rows={chosen().size > 0 ? [...chosen().values()] : (found.data?.items ?? [])}
+          keys={chosen().size > 0 ? [...chosen().keys()] : (found.data?.items ?? []).map((row) => row.processInstanceKey)}
+        />
       </div>
       <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
       <Show when={filter().process && definition.data && !drawn()}>

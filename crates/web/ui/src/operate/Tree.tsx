@@ -1,14 +1,14 @@
 import { createVirtualizer } from '@tanstack/solid-virtual';
-import { createEffect, createSignal, For, type JSX, on, onCleanup, Show } from 'solid-js';
+import { createEffect, createSignal, For, type JSX, on, onCleanup, Show, untrack } from 'solid-js';
 import { searchElementInstances } from '../api/generated/operations';
 import type { ElementInstanceResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { watch } from '../live/poll';
 import { Failure, State, wordOf } from '../ui/parts';
 import { newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
 
 const ROW_PX = 28;
 const OVERSCAN = 10;
-const LIVE_MS = 5000;
 const SCOPES = new Set(['PROCESS', 'SUB_PROCESS', 'EVENT_SUB_PROCESS', 'AD_HOC_SUB_PROCESS', 'AD_HOC_SUB_PROCESS_INNER_INSTANCE', 'MULTI_INSTANCE_BODY']);
 type Item = ElementInstanceResult;
 
@@ -68,13 +68,12 @@ export function Tree(props: {
       reload(root);
     }),
   );
-  const timer = setInterval(() => {
-    if (document.visibilityState !== 'visible' || !props.isRunning) return;
+  const follow = () => {
     const last = Math.max(0, Math.floor((root.total - 1) / PAGE));
     for (const row of rows()) if (row?.item?.state === 'ACTIVE') void load(row.parent, Math.floor(row.index / PAGE));
     void load(root, last);
-  }, LIVE_MS);
-  onCleanup(() => clearInterval(timer));
+  };
+  createEffect(() => props.isRunning && onCleanup(watch([`process-instance:${props.instanceKey}`], () => untrack(follow))));
 
   const virtualizer = createVirtualizer({
     get count() {

@@ -1,0 +1,140 @@
+import { A, useParams, useSearchParams } from '@solidjs/router';
+import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { getProcessDefinitionDurations, searchProcessDefinitions } from '../api/generated/operations';
+import type { BatonDuration } from '../api/generated/types';
+import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import type { Diagram } from '../diagram/bpmn';
+import { useRead } from '../query';
+import { number } from '../ui/numbers';
+import { Failure, Field } from '../ui/parts';
+import { durationText } from './fold';
+import { heats } from './heat';
+
+const VERSIONS_MAX = 1000;
+const MEASURES = { totalMs: 'Total time', p95Ms: '95th percentile', p50Ms: 'Median', maxMs: 'Longest', count: 'Number' } as const;
+type Measure = keyof typeof MEASURES;
+const isMeasure = (text: string | undefined): text is Measure => text !== undefined && text in MEASURES;
+const momentOf = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
+/** As `datetime-local` has it. */
+const localText = (moment: string | undefined) => {
+  if (!moment) return '';
+  const date = new Date(moment);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};
+
+/** Where the instances of a process spend their time: a table of its elements, and heat on its diagram. */
+export default function Performance(): JSX.Element {
+  const params = useParams<{ id: string }>();
+  const id = () => decodeURIComponent(params.id);
+  const [query, setQuery] = useSearchParams<{ version: string; by: string; from: string; to: string; element: string }>();
+  const by = (): Measure => (isMeasure(query.by) ? query.by : 'totalMs');
+  const [from, to] = [() => momentOf(query.from), () => momentOf(query.to)];
+  const versions = useRead(searchProcessDefinitions, () => ({
+    body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
+  }));
+  const chosen = () => versions.data?.items.find((one) => String(one.version) === query.version) ?? versions.data?.items[0];
+  const key = () => chosen()?.processDefinitionKey;
+  const found = useRead(getProcessDefinitionDurations, () => ({
+    path: { processDefinitionKey: key() ?? '' },
+    body: { ...(from() ? { from: from()! } : {}), ...(to() ? { to: to()! } : {}) },
+    enabled: key() !== undefined,
+    live: true,
+  }));
+  const [diagram, setDiagram] = createSignal<Diagram>();
+  const nameOf = (elementId: string) => diagram()?.nameOf(elementId) ?? elementId;
+  const rows = createMemo(() => [...(found.data?.items ?? [])].sort((a, b) => b[by()] - a[by()]));
+  const heat = createMemo(() => heats(rows().map((one) => [one.elementId, one[by()]] as const)));
+  const counts = createMemo(() => new Map(rows().map((one) => [one.elementId, { completed: one.count }])));
+  const most = () => Math.max(1, ...rows().map((one) => one[by()]));
+  const text = (one: BatonDuration, measure: Measure) => (measure === 'count' ? number(one.count) : durationText(one[measure]));
+  const setMoment = (name: 'from' | 'to', value: string) => setQuery({ [name]: value === '' ? null : new Date(value).toISOString() });
+  return (
+    <main class="page">
+      <Show when={versions.error}>{(error) => <Failure of={error()} again={() => void versions.refetch()} />}</Show>
+      <Show when={versions.data?.items.length === 0}>
+        <h1>There is no such process</h1>
+        <p>No process that you may see has the ID {id().slice(0, 200)}.</p>
+      </Show>
+      <Show when={chosen()}>
+        {(one) => (
+          <>
+            <div class="row">
+              <h1>Where time goes: {one().name || one().processDefinitionId}</h1>
+              <A href={`/operate/definitions/${encodeURIComponent(id())}?version=${one().version}`}>{one().processDefinitionId}</A>
+              <select aria-label="Version" onChange={(event) => setQuery({ version: event.currentTarget.value })}>
+                <For each={versions.data?.items}>
+                  {(other) => (
+                    <option value={other.version} selected={other.version === one().version}>
+                      Version {other.version}
+                    </option>
+                  )}
+                </For>
+              </select>
+            </div>
+            <div class="row">
+              <Field label="Heat by">
+                <select value={by()} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
+                  <For each={Object.entries(MEASURES)}>{([value, word]) => <option value={value}>{word}</option>}</For>
+                </select>
+              </Field>
+              <Field label="Ended from">
+                <input type="datetime-local" value={localText(from())} onChange={(event) => setMoment('from', event.currentTarget.value)} />
+              </Field>
+              <Field label="Ended before">
+                <input type="datetime-local" value={localText(to())} onChange={(event) => setMoment('to', event.currentTarget.value)} />
+              </Field>
+            </div>
+            <Show when={key()} keyed>
+              {(definitionKey) => (
+                <BpmnDiagram definitionKey={definitionKey} counts={counts()} marks={heat()} selected={query.element} onSelect={(element) => setQuery({ element: element ?? null }, { replace: true })} onDrawn={setDiagram} />
+              )}
+            </Show>
+            <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
+            <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">Loading …</p></Show>}>
+              {(told) => (
+                <Show when={rows().length > 0} fallback={<p class="empty">No element has ended{from() || to() ? ' in this time' : ' yet'}.</p>}>
+                  <p class="muted" role="status">
+                    {told().isComplete ? `Of all ${number(told().sampled)} elements that have ended.` : `Of the latest ${number(told().sampled)} elements that have ended; there are more.`}
+                  </p>
+                  <div class="scroll" tabindex="0" role="region" aria-label="Durations">
+                    <table aria-label="Durations">
+                      <thead>
+                        <tr>
+                          <th scope="col">Element</th>
+                          <For each={['Number', 'Average', 'Median', '95th percentile', 'Longest', 'Total']}>
+                            {(head) => (
+                              <th scope="col" class="number">
+                                {head}
+                              </th>
+                            )}
+                          </For>
+                          <th scope="col">{MEASURES[by()]}</th>
+                        </tr>
+                      </thead>
+                      <tbody>
+                        <For each={rows()}>
+                          {(row) => (
+                            <tr classList={{ chosen: row.elementId === query.element }}>
+                              <td>{nameOf(row.elementId).slice(0, 200)}</td>
+                              <td class="number">{number(row.count)}</td>
+                              <For each={[row.averageMs, row.p50Ms, row.p95Ms, row.maxMs, row.totalMs]}>{(ms) => <td class="number">{durationText(ms)}</td>}</For>
+                              <td class="bar-cell">
+                                <div class="bar-of" style={{ width: `${(100 * row[by()]) / most()}%` }} title={text(row, by())}>
+                                  <span class="way working" style={{ width: '100%' }} />
+                                </div>
+                              </td>
+                            </tr>
+                          )}
+                        </For>
+                      </tbody>
+                    </table>
+                  </div>
+                </Show>
+              )}
+            </Show>
+          </>
+        )}
+      </Show>
+    </main>
+  );
+}

@@ -1,0 +1,84 @@
+import { createMemo, createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
+import type { BatonStep } from '../api/generated/types';
+import { number } from '../ui/numbers';
+import { durationText, type Spent, timeSpent, type Way, WAYS } from './fold';
+
+const ROWS_MAX = 100;
+const TICK_MS = 5000;
+export const WAY_WORDS: Record<Way, string> = { waiting: 'Waits for a worker', working: 'Worked on', incident: 'In incidents', other: 'Other' };
+
+/** Where the time of one instance went: by element, and in which way. */
+export function Spending(props: { steps: readonly BatonStep[]; isRunning: boolean; nameOf: (elementId: string) => string }): JSX.Element {
+  const [tick, setTick] = createSignal(Date.now());
+  const timer = setInterval(() => props.isRunning && document.visibilityState === 'visible' && setTick(Date.now()), TICK_MS);
+  onCleanup(() => clearInterval(timer));
+  const end = () => Math.max(Date.parse(props.steps.at(-1)?.time ?? '') || 0, props.isRunning ? tick() : 0);
+  const rows = createMemo(() => timeSpent(props.steps, end()));
+  const most = () => Math.max(1, ...rows().map(({ total }) => total));
+  const sum = (way: Way | 'total') => rows().reduce((all, one) => all + one[way], 0);
+  const share = (part: number, of: number) => `${of === 0 ? 0 : Math.round((100 * part) / of)} %`;
+  return (
+    <section class="panel stack" aria-label="Where the time went">
+      <h2>Where the time went</h2>
+      <p>
+        {durationText(sum('total'))} in all elements{props.isRunning ? ' until now' : ''}:{' '}
+        <For each={WAYS}>
+          {(way, at) => (
+            <>
+              {at() > 0 ? ', ' : ''}
+              <span class={`way ${way}`} aria-hidden="true" /> {WAY_WORDS[way].toLowerCase()} {share(sum(way), sum('total'))}
+            </>
+          )}
+        </For>
+        .
+      </p>
+      <div class="scroll" tabindex="0" role="region" aria-label="Time by element">
+        <table aria-label="Time by element">
+          <thead>
+            <tr>
+              <th scope="col">Element</th>
+              <th scope="col" class="number">
+                Times
+              </th>
+              <th scope="col" class="number">
+                In all
+              </th>
+              <For each={WAYS}>
+                {(way) => (
+                  <th scope="col" class="number">
+                    {WAY_WORDS[way]}
+                  </th>
+                )}
+              </For>
+              <th scope="col">
+                <span class="hidden-label">Bar</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            <For each={rows().slice(0, ROWS_MAX)}>
+              {(one: Spent) => (
+                <tr>
+                  <td>{props.nameOf(one.elementId).slice(0, 200)}</td>
+                  <td class="number">{number(one.count)}</td>
+                  <td class="number">{durationText(one.total)}</td>
+                  <For each={WAYS}>{(way) => <td class="number">{one[way] > 0 ? durationText(one[way]) : '–'}</td>}</For>
+                  <td class="bar-cell">
+                    <div class="bar-of" style={{ width: `${(100 * one.total) / most()}%` }} aria-hidden="true">
+                      <For each={WAYS}>{(way) => <span class={`way ${way}`} style={{ width: `${one.total === 0 ? 0 : (100 * one[way]) / one.total}%` }} />}</For>
+                    </div>
+                  </td>
+                </tr>
+              )}
+            </For>
+          </tbody>
+        </table>
+      </div>
+      <Show when={rows().length > ROWS_MAX}>
+        <p class="muted">
+          The first {ROWS_MAX} of {number(rows().length)} elements.
+        </p>
+      </Show>
+    </section>
+  );
+}

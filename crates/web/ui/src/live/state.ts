@@ -1,0 +1,61 @@
+import { createSignal } from 'solid-js';
+
+/**
+ * `live`: hints come. `starting`: not yet. `timed`: hints are not to be had here, so pages ask by time. `away`: the server
+ * does not answer. `none`: there is no secondary storage.
+ */
+export type Link = 'starting' | 'live' | 'timed' | 'away' | 'none';
+export const [link, setLink] = createSignal<Link>('starting');
+
+/** What stands in the way of what is shown or done, as the server told it last. */
+export type Hindrance = 'behind' | 'busy' | 'storeAway' | 'diskFull' | 'serverAway' | 'none';
+const [hindrance, setHindrance] = createSignal<Hindrance>();
+export { hindrance };
+
+/** What an answer tells about the state of the server and of its store. */
+export interface Told {
+  isSearch: boolean;
+  isCommand: boolean;
+  /** 0: there was no answer. */
+  status: number;
+  title: string;
+  detail: string;
+  /** How far a search was behind, if it was. */
+  lag: string | null;
+}
+
+/** What stands in the way according to an answer; nothing if it tells of none. */
+export function hindranceOf({ isSearch, status, title, detail, lag }: Told): Hindrance | undefined {
+  if (status === 0) return 'serverAway';
+  if (status === 403 && detail.includes('needs secondary storage')) return 'none';
+  if (isSearch && (status === 504 || (status < 400 && lag !== null))) return 'behind';
+  if (status !== 503) return undefined;
+  if (/disk has only|disk .*is full/.test(detail)) return 'diskFull';
+  if (detail.includes('secondary storage')) return 'storeAway';
+  return title === 'RESOURCE_EXHAUSTED' ? 'busy' : 'serverAway';
+}
+
+/** Remembers it until an answer of the same kind shows that it is over. */
+export function note(told: Told): void {
+  const found = hindranceOf(told);
+  if (found) setHindrance(found);
+  else if (told.status >= 500 || hindrance() === undefined) return;
+  else if (hindrance() === 'diskFull' ? told.isCommand && told.status < 400 : hindrance() === 'serverAway' || (told.isSearch && hindrance() !== 'none')) setHindrance(undefined);
+}
+
+const KEY = 'baton.live';
+const [isOn, setOn] = createSignal(globalThis.localStorage?.getItem(KEY) !== 'off');
+export { isOn };
+export function setLive(on: boolean): void {
+  setOn(on);
+  if (on) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, 'off');
+}
+
+/** How often a page that is looked at asks again where no hints come. */
+const TIMED_MS = 5000;
+
+/** How often a read asks again by itself. `hasTopics`: hints could tell of it. */
+export function interval(hasTopics: boolean): number | false {
+  return isOn() && (!hasTopics || link() === 'timed') ? TIMED_MS : false;
+}

@@ -1,0 +1,39 @@
+import { createSignal, For, type JSX, Show } from 'solid-js';
+import { Copy, Dialog } from '../ui/parts';
+import { type Asked, type BatonSearch, batonOf, curlOf } from './query';
+
+const SHOWN = 2000;
+
+/** What is shown, for use elsewhere: a link, the rows as JSON and keys, the request for curl and for the command line. */
+export function CopyAs(props: { asked: Asked; search: BatonSearch; rows: readonly unknown[]; keys: readonly string[] }): JSX.Element {
+  const [open, setOpen] = createSignal(false);
+  const forms = (): [string, string][] => [
+    ['Link', location.href],
+    ['Keys', props.keys.join('\n')],
+    ['Rows as JSON', JSON.stringify(props.rows, null, 2)],
+    ['curl', curlOf(location.origin, props.asked)],
+    ['baton', batonOf(location.origin, props.search)],
+  ];
+  return (
+    <>
+      <button onClick={() => setOpen(true)}>Copy as …</button>
+      <Show when={open()}>
+        <Dialog title="Copy as" onClose={() => setOpen(false)} wide>
+          <For each={forms()}>
+            {([name, text]) => (
+              <section aria-label={name}>
+                <h3>
+                  {name} <Copy text={text} label={name} />
+                </h3>
+                <pre class="copied" tabindex="0">
+                  {text.slice(0, SHOWN)}
+                  {text.length > SHOWN ? ' …' : ''}
+                </pre>
+              </section>
+            )}
+          </For>
+        </Dialog>
+      </Show>
+    </>
+  );
+}
