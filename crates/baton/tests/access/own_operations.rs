@@ -129,8 +129,11 @@ async fn whoever_looks_is_told_of_changes_that_it_may_see() {
         (changed.collect::<Vec<_>>(), answer["after"].as_str().unwrap().to_owned())
     };
     let (changed, ann) = ask("ann", None, 0).await;
-    let (_, eve) = ask("eve", None, 0).await;
     assert!(changed.is_empty());
+    // The flush in which somebody begins to look may have brought anything, so it counts as everything.
+    create(&server).await;
+    ask("ann", Some(&ann), 20_000).await;
+    let ((_, ann), (_, eve)) = (ask("ann", None, 0).await, ask("eve", None, 0).await);
     let began = Instant::now();
     let (told, ()) = tokio::join!(ask("ann", Some(&ann), 20_000), complete(&server, json!({"total": 4})));
     assert!(told.0.contains(&topics[0].as_str().unwrap().to_owned()), "{told:?}");

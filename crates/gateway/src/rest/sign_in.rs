@@ -79,7 +79,8 @@ impl Gateway {
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(HOST.as_str()).filter(|host| host.parse::<Authority>().is_ok());
         let host = host.ok_or_else(|| Failure::invalid("Host: is required, but missing"))?;
-        // A proxy that ends TLS says so. A client that makes it up misleads only itself: the issuer knows its addresses.
+        // A proxy that ends TLS says so. A client that makes it up misleads only itself: the issuer knows its
+        // addresses.
         let scheme = match text("x-forwarded-proto") {
             Some(scheme @ ("http" | "https")) => scheme,
             _ if self.options.tls.is_some() => "https",
