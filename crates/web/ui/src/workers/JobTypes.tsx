@@ -101,7 +101,7 @@ export default function JobTypes(): JSX.Element {
   );
 }
 
-/** Who is there for jobs of a type. */
+/** The workers that are there for jobs of a type. */
 function Workers(props: { jobType: string; onClose: () => void }): JSX.Element {
   const [limit, setLimit] = createSignal(PAGE);
   const found = useRead(listWorkers, () => ({ path: { jobType: props.jobType }, live: true }));
