@@ -6,6 +6,7 @@ import { user } from '../session';
 import { total } from '../ui/numbers';
 import { Dialog, Failure, Field } from '../ui/parts';
 import { Time } from '../ui/time';
+import { Views } from '../views/Views';
 import { type Criteria, FILTERS, filterName, ORDERS, orderName, order, toApi, WORDS } from './filters';
 import { Task } from './Task';
 
@@ -57,6 +58,7 @@ export default function Tasks(): JSX.Element {
               )}
             </For>
           </select>
+          <Views page="tasklist" />
           <Show when={filterName(criteria) === 'custom'}>
             <button onClick={() => setChoosing(true)}>Change …</button>
           </Show>
