@@ -1,4 +1,4 @@
-// What the server tells of itself, in words.
+// The state of the server, in words.
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const STEP = 1024;

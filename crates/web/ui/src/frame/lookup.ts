@@ -15,12 +15,12 @@ const none = (): Hit[] => [];
 const escaped = encodeURIComponent;
 
 /** A way to what was found. Forms and the like have no page of their own. */
-function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, elementId, state }: BatonFound): Hit[] {
+function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, elementId, state }: BatonFound, text: string): Hit[] {
   const of = `/operate/processes/${processInstanceKey}`;
   const detail = [name ?? processDefinitionId, state].filter((one) => one !== null).join(', ').slice(0, 300);
   switch (kind) {
     case 'PROCESS_INSTANCE':
-      return [{ label: `Process instance ${key}`, detail, href: `/operate/processes/${key}` }];
+      return [{ label: `Process instance ${key}`, detail: key === text ? detail : `business ID ${text}, ${detail}`, href: `/operate/processes/${key}` }];
     case 'ELEMENT_INSTANCE':
       return [{ label: `Element instance ${key}`, detail, href: `${of}?element=${escaped(elementId ?? '')}` }];
     case 'INCIDENT':
@@ -34,7 +34,7 @@ function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, eleme
     case 'PROCESS_DEFINITION':
       return [{ label: `Process ${name || processDefinitionId}`, detail: processDefinitionId ?? key, href: `/operate/definitions/${escaped(processDefinitionId ?? '')}` }];
     case 'DECISION_DEFINITION':
-      return [{ label: `Decision ${name || key}`, detail: key, href: '/operate/decisions' }];
+      return [{ label: `Decision ${name || processDefinitionId}`, detail: key, href: `/operate/decisions?decision=${escaped(processDefinitionId ?? '')}` }];
     case 'DECISION_INSTANCE':
       return [{ label: `Decision instance ${key}`, detail, href: `/operate/decisions/${escaped(key)}` }];
     case 'BATCH_OPERATION':
@@ -55,7 +55,7 @@ function byPart(property: 'processDefinitionId' | 'name', text: string, signal: 
 /** Everything that the text names and the user may see; the rest is left out. */
 export async function lookUp(text: string, signal: AbortSignal): Promise<Hit[]> {
   const wanted = text.slice(0, TEXT_MAX);
-  const known = call(searchAnything, { path: { text: wanted }, signal }).then(({ items }) => items.flatMap(hitOf));
+  const known = call(searchAnything, { path: { text: wanted }, signal }).then(({ items }) => items.flatMap((one) => hitOf(one, wanted)));
   const hits = (await Promise.all([known, byPart('processDefinitionId', wanted, signal), byPart('name', wanted, signal)].map((one) => one.catch(none)))).flat();
   return [...new Map(hits.map((hit) => [hit.href, hit])).values()];
 }

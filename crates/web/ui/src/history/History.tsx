@@ -230,7 +230,7 @@ function Incidents(props: { then: Then; nameOf: (elementId: string) => string })
         <ul class="plain-list">
           <For each={[...props.then.incidents.values()]}>
             {(one) => (
-              <li>
+              <li class="clear">
                 <State of="ACTIVE" incident /> {one.elementId ? props.nameOf(one.elementId) : ''}: {wordOf(one.type)}. {one.message.slice(0, 300)}
               </li>
             )}

@@ -35,7 +35,7 @@ export interface JobThen {
   worker: string;
 }
 
-/** What was so at a moment. */
+/** The state of an instance at a moment. */
 export interface Then {
   elements: Map<string, ElementThen>;
   variables: Map<string, VariableThen>;

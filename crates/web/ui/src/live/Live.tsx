@@ -26,12 +26,12 @@ const WORDS: Record<Hindrance, string> = {
   behind: 'The store is behind: it does not show the latest yet. Pages go on by themselves as it catches up.',
   busy: 'The server has more to do than it takes on at once. Requests are tried again, with pauses.',
   storeAway: 'The store does not answer. Instances go on, but lists and searches have to wait until it is back; they are tried again by themselves.',
-  diskFull: 'The server takes no new work: its disk is full but for a reserve. What is there can be looked at; free some space for the rest.',
-  serverAway: 'The server cannot be reached. What is shown is what was so before; it is tried again by itself.',
+  diskFull: 'The server takes no new work: its disk is full but for a reserve. Everything can still be looked at; free some space for the rest.',
+  serverAway: 'The server cannot be reached. The page shows the last that is known, and tries again by itself.',
   none: 'This server keeps no secondary storage, so nothing can be searched or listed. Deploying, starting and messages work; secondary_storage.kind turns it on.',
 };
 
-/** What stands in the way, in plain words, below the bar. */
+/** The hindrance in plain words, below the bar. */
 export function Hindered(): JSX.Element {
   const kind = createMemo((): Hindrance | undefined => (link() === 'away' ? 'serverAway' : link() === 'none' ? 'none' : hindrance()));
   return (

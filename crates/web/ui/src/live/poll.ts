@@ -14,7 +14,7 @@ const TOPICS_MAX = 100;
 const SETTLE_MS = 100;
 /** The least time between two requests. */
 const PACE_MS = 250;
-/** What is asked for when the place to wait from is wanted alone. */
+/** The topic of a request that wants the place to wait from alone. */
 const ANY = 'process-instances';
 const TIMED_MS = 5000;
 
@@ -27,9 +27,9 @@ const post = (message: Message) => channel?.postMessage(message);
 
 /** Watchers that are no queries, with what they watch. */
 const watchers = new Map<symbol, { topics: readonly string[]; then: () => void }>();
-/** What other tabs that are looked at want to be told of. */
+/** Topics of other tabs that are looked at. */
 const others = new Map<string, string[]>();
-/** What this tab wants. */
+/** Topics of this tab. */
 let wanted: readonly string[] = [];
 /** The place in the changes up to which all that is wanted was told of, by whichever tab asks. */
 let place: string | undefined;
@@ -123,7 +123,7 @@ async function askOnce(stop: AbortController): Promise<void> {
   const { after, changed } = await call(awaitChanges, { body: { after: place, topics }, signal: stop.signal });
   // Reads that failed meanwhile are asked again, whatever has changed.
   tellAll(link() === 'away' ? all : changed);
-  // What came to be wanted meanwhile is told of from the old place on.
+  // Topics that came meanwhile are asked for from the old place on.
   if (!areNew()) reach(after);
   say('live');
   // More than can be asked for goes by time.

@@ -7,12 +7,12 @@ import { createSignal } from 'solid-js';
 export type Link = 'starting' | 'live' | 'timed' | 'away' | 'none';
 export const [link, setLink] = createSignal<Link>('starting');
 
-/** What stands in the way of what is shown or done, as the server told it last. */
+/** A reason why pages do not show the latest, or actions are refused, as the server told it last. */
 export type Hindrance = 'behind' | 'busy' | 'storeAway' | 'diskFull' | 'serverAway' | 'none';
 const [hindrance, setHindrance] = createSignal<Hindrance>();
 export { hindrance };
 
-/** What an answer tells about the state of the server and of its store. */
+/** An answer, as far as it tells of the state of the server and of its store. */
 export interface Told {
   isSearch: boolean;
   isCommand: boolean;
@@ -24,7 +24,7 @@ export interface Told {
   lag: string | null;
 }
 
-/** What stands in the way according to an answer; nothing if it tells of none. */
+/** The hindrance that an answer tells of, if any. */
 export function hindranceOf({ isSearch, status, title, detail, lag }: Told): Hindrance | undefined {
   if (status === 0) return 'serverAway';
   if (status === 403 && detail.includes('needs secondary storage')) return 'none';

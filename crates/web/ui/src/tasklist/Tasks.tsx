@@ -11,6 +11,7 @@ import { total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say, textOf } from '../ui/toast';
+import { Views } from '../views/Views';
 import { Assign } from './Assign';
 import { CustomFilter } from './CustomFilter';
 import { type Criteria, type Criterion, CRITERIA, dropFilter, FILTERS, filterName, keepFilter, ORDERS, order, orderName, ownFilters, ownOf, toApi } from './filters';
@@ -131,6 +132,7 @@ export default function Tasks(): JSX.Element {
               )}
             </For>
           </select>
+          <Views page="tasklist" />
           <Show when={filterName(criteria) === 'custom'}>
             <button onClick={() => setChoosing(true)}>{t('tasks.filter.change')}</button>
           </Show>

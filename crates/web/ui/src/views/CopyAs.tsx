@@ -4,7 +4,7 @@ import { type Asked, type BatonSearch, batonOf, curlOf } from './query';
 
 const SHOWN = 2000;
 
-/** What is shown, for use elsewhere: a link, the rows as JSON and keys, the request for curl and for the command line. */
+/** The shown list for use elsewhere: a link, the rows as JSON and keys, the request for curl and for the command line. */
 export function CopyAs(props: { asked: Asked; search: BatonSearch; rows: readonly unknown[]; keys: readonly string[] }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   const forms = (): [string, string][] => [

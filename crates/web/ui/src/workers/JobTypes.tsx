@@ -6,6 +6,7 @@ import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
+import { Views } from '../views/Views';
 import { byTrouble, stateOf } from './demand';
 
 const PAGE = 500;
@@ -27,6 +28,7 @@ export default function JobTypes(): JSX.Element {
         </span>
         <span class="spacer" />
         <input type="search" aria-label="Find a job type" placeholder="Type" value={query.find ?? ''} onInput={(event) => setQuery({ find: event.currentTarget.value || null }, { replace: true })} />
+        <Views page="operate/jobs" />
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data?.isPartial}>
@@ -101,7 +103,7 @@ export default function JobTypes(): JSX.Element {
   );
 }
 
-/** Who is there for jobs of a type. */
+/** The workers that are there for jobs of a type. */
 function Workers(props: { jobType: string; onClose: () => void }): JSX.Element {
   const [limit, setLimit] = createSignal(PAGE);
   const found = useRead(listWorkers, () => ({ path: { jobType: props.jobType }, live: true }));

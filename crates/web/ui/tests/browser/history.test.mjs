@@ -183,3 +183,14 @@ test('these pages violate nothing of WCAG 2.2 A and AA, in light and dark, and f
     },
     { statuses: [404] },
   ));
+
+test('a browser loads little for a history', () =>
+  withPage(server, async (page) => {
+    const answers = [];
+    page.on('response', (response) => response.url().includes('/assets/') && answers.push(response));
+    await opened(page, `/operate/processes/${key}/history`);
+    const sizes = await Promise.all(answers.map(async (answer) => Number((await answer.allHeaders())['content-length'] ?? 0)));
+    const kib = Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+    console.log(`a history takes ${kib} KiB`);
+    assert.ok(kib > 50 && kib <= 160, `${kib} KiB`);
+  }));

@@ -107,6 +107,23 @@ test('one tab of a browser asks for all, and what one tab does is shown by the o
     await header(other, 'Active');
   }));
 
+test('a browser that cannot agree among its tabs has each of them ask', () =>
+  withPage(server, async (page, context) => {
+    const own = await start(server, 'two');
+    await until(async () => (await search(server, 'process-instances', { processInstanceKey: own })).page.totalItems === 1, 'it is found');
+    // Pages that are not from a secure place have no locks.
+    await context.addInitScript(() => delete Navigator.prototype.locks);
+    const other = await context.newPage();
+    const sent = [requestsOf(page), requestsOf(other)];
+    for (const one of [page, other]) {
+      await one.goto(`${server.url}/operate/processes/${own}`);
+      await header(one, 'Active');
+    }
+    await until(() => sent.every((one) => polls(one).length > 1), 'each asks');
+    await server.rest('POST', `/v2/process-instances/${own}/suspension`, {});
+    for (const one of [page, other]) await header(one, 'Suspended');
+  }));
+
 test('a page that nobody looks at asks nothing, and shows what is so when it is looked at again', () =>
   withPage(server, async (page) => {
     const own = await start(server, 'two');

@@ -63,6 +63,27 @@ test('a list is saved as a view, opened, replaced, shared and deleted', () =>
     assert.equal(await page.locator('img[src="x"]').count(), 0);
   }));
 
+test('other lists have views of their own', () =>
+  withPage(server, async (page) => {
+    for (const [path, query] of [['tasklist', 'filter=unassigned&sortBy=due'], ['operate/jobs', 'find=one']]) {
+      await page.goto(`${server.url}/${path}?${query}`);
+      await page.getByRole('button', { name: 'Views …' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Views' });
+      await dialog.getByText('You have saved none here.').waitFor();
+      await dialog.getByLabel('Name').fill(path);
+      await dialog.getByLabel('for everybody').check();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByRole('link', { name: path }).waitFor();
+      const view = (await views()).find((one) => one.page === path);
+      assert.deepEqual([view.query, view.isShared], [query, true]);
+      await page.goto(`${server.url}/${path}`);
+      await page.getByRole('button', { name: 'Views …' }).click();
+      await dialog.getByRole('link', { name: path }).click();
+      await page.waitForURL((url) => url.search === `?${query}`);
+      await server.rest('DELETE', `/baton/v1/views/${view.viewKey}`);
+    }
+  }));
+
 test('what is copied does the same elsewhere', () =>
   withPage(server, async (page) => {
     await page.goto(`${server.url}/operate/processes?businessId=B-7&var=a%3Aeq%3A1&errorMessage=`);
