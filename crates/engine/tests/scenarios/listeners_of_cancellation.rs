@@ -1,7 +1,7 @@
 //! Listeners of a process that run before it is terminated, and headers of single listeners.
 
 use expect_test::expect;
-use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Response};
+use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Response};
 
 use crate::support::{Harness, check};
 
@@ -236,19 +236,39 @@ fn a_listener_has_its_own_headers_before_those_of_its_element() {
     );
 }
 
-#[test]
-fn a_suspended_process_has_cancel_listeners_when_it_is_cancelled() {
+/// A suspended instance of `p`.
+fn suspended(model: &str) -> (Harness, Key) {
     let mut harness = Harness::new();
-    harness.deploy(&[("p.bpmn", "process p listen:cancel=a\nstart s\njob t\nend e\ns -> t -> e")]).unwrap();
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
     let create = CreateInstance::of(DefinitionRef::Id { id: "p".into(), version: None });
     let outcome = harness.command(Command::CreateInstance(create)).unwrap();
     let Ok(Response::InstanceCreated(created)) = outcome else { panic!("{outcome:?}") };
     let (process_instance_key, operation_reference) = (created.process_instance_key, None);
     harness.command(Command::SuspendInstance { process_instance_key, operation_reference }).unwrap().unwrap();
-    let cancel = Command::CancelInstance { process_instance_key, operation_reference };
-    harness.command(cancel).unwrap().unwrap();
+    (harness, process_instance_key)
+}
+
+#[test]
+fn a_suspended_process_has_cancel_listeners_when_it_is_cancelled() {
+    let (mut harness, process_instance_key) =
+        suspended("process p listen:cancel=a\nstart s\njob t\nend e\ns -> t -> e");
+    harness
+        .command(Command::CancelInstance { process_instance_key, operation_reference: None })
+        .unwrap()
+        .unwrap();
     let jobs = harness.activate("a", 1);
     assert_eq!(jobs.len(), 1);
     harness.command(Command::CompleteJob(CompleteJob::of(jobs[0].key, Document::empty()))).unwrap().unwrap();
+    assert!(!harness.engine().tables().instances.contains(&process_instance_key).unwrap());
+}
+
+#[test]
+fn a_suspended_process_without_anything_inside_ends_at_once() {
+    let (mut harness, process_instance_key) = suspended("process p listen:start=a\nstart s\nend e\ns -> e");
+    harness
+        .command(Command::CancelInstance { process_instance_key, operation_reference: None })
+        .unwrap()
+        .unwrap();
+    assert!(harness.engine().tables().suspended.is_empty().unwrap());
     assert!(!harness.engine().tables().instances.contains(&process_instance_key).unwrap());
 }
