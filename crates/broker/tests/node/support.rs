@@ -226,7 +226,8 @@ impl Crashed {
 
 /// A future that must not hang.
 pub async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, future).await.expect("it hangs")
+    // In a place of its own: those of all waits of a test would fill the stack.
+    tokio::time::timeout(PATIENCE, Box::pin(future)).await.expect("it hangs")
 }
 
 /// Waits until something is so.
