@@ -63,7 +63,7 @@ const BACKGROUND_MS = 30_000;
  * `background`: it is asked again while nobody looks at the page, too. */
 export const livelyBy = (topics: readonly string[] | undefined, background = false) => ({
   meta: { topics },
-  refetchInterval: background ? () => (document.visibilityState === 'visible' ? interval(topics !== undefined) : BACKGROUND_MS) : interval(topics !== undefined),
+  refetchInterval: interval(topics !== undefined) || (background && BACKGROUND_MS),
   refetchIntervalInBackground: background,
 });
 

@@ -50,6 +50,7 @@ export function topicsOf(path: string, inPath: unknown, body: unknown): Topics |
   if (rest.at(-1) === 'process-instances-by-error') return ['incidents'];
   if (kind === 'process-definitions' && second === 'statistics') return ['process-instances', 'process-definitions'];
   if (second === 'search') return ofSearch(kind, filter);
+  if (second === 'wait-states' && rest[0] === 'search') return instance(filter['processInstanceKey']);
   if (kind === 'process-instances' && keys['processInstanceKey'] !== undefined) {
     const own = instance(keys['processInstanceKey']);
     // Incidents of what it has called are those of other instances.

@@ -25,6 +25,7 @@ test('a read has the topics that its answer depends on, or none where none cover
     ['/v2/jobs/search', undefined, { filter: { processInstanceKey: '7' } }, ['process-instance:7']],
     ['/v2/jobs/search', undefined, {}, ['jobs']],
     ['/v2/element-instances/search', undefined, {}, undefined],
+    ['/v2/element-instances/wait-states/search', undefined, { filter: { processInstanceKey: '7' } }, ['process-instance:7']],
     ['/v2/process-definitions/{processDefinitionKey}/statistics/element-instances', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
     ['/v2/process-definitions/statistics/process-instances', undefined, {}, ['process-instances', 'process-definitions']],
     ['/v2/process-definitions/search', undefined, {}, ['process-definitions']],
