@@ -42,7 +42,8 @@ const META: u8 = 0;
 
 /// The state machine of one partition.
 pub struct Engine {
-    tables: Tables,
+    /// On the heap: they have some 100 kB, which futures would hold several times.
+    tables: Box<Tables>,
     meta: Meta,
     definitions: Definitions,
     counters: Counters,
@@ -56,7 +57,7 @@ pub struct Engine {
 impl Engine {
     /// Opens the state of a partition as of its last flush. Settings in the state win over the options.
     pub fn open(store: &Store, options: Options) -> Result<Self, StateError> {
-        let tables = Tables::open(store)?;
+        let tables = Box::new(Tables::open(store)?);
         let meta = tables.meta.get(&META)?.map(|meta| *meta).unwrap_or_default();
         let definitions = Definitions::new(&options);
         let (counters, rights) = (Counters::default(), Rights::default());
