@@ -41,7 +41,8 @@ impl CommandContext<'_> {
         }
         if self.tables.is_suspended(instance_key)? {
             match step {
-                Step::Terminate { key } if key == instance_key => self.lift_suspension(instance_key)?,
+                // It ends the suspension.
+                Step::Terminate { key } if key == instance_key => {}
                 // A signal is for those who wait at its time.
                 Step::TriggerSignal { .. } => return Ok(()),
                 step => {

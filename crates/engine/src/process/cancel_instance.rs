@@ -30,8 +30,6 @@ impl CommandContext<'_> {
         if self.tables.is_banned(key)? {
             self.erase_instance(key)?;
         } else {
-            // Before it ends, which may be at once.
-            self.lift_suspension(key)?;
             self.terminate(key)?;
         }
         if root.is_some_and(|root| root.phase == Phase::Terminating) {

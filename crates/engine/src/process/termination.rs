@@ -14,6 +14,10 @@ impl CommandContext<'_> {
     /// Begins to terminate an element instance.
     pub fn terminate(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
+        if at.scope_key == 0 {
+            // Before it ends, which may be at once.
+            self.lift_suspension(key)?;
+        }
         if at.instance.is_erased {
             return self.erase(&at, &row);
         }
