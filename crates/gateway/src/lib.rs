@@ -11,6 +11,7 @@ mod position;
 pub mod rest;
 mod secrets;
 mod tenancy;
+mod wall_clock;
 
 pub use access::{Access, AccessOptions, EngineUsers};
 pub use connection::{ConnectionSettings, Connections};

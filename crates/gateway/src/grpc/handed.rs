@@ -3,10 +3,11 @@
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use broker_api::Broker;
 use protocol::{ActivatedJob, Command};
+
+use crate::wall_clock::now_ms;
 
 /// A job and the end of its time, which gives it to others anyway.
 #[derive(Clone, Copy)]
@@ -64,7 +65,7 @@ impl Drop for Handed {
 /// Gives jobs back that a worker did not take before it went away, unless their time is over: others may have them
 /// by then.
 pub(super) fn give_back(broker: &Arc<dyn Broker>, jobs: &[Lent]) {
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
+    let now_ms = now_ms();
     let held = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| (job.key, job.deadline_ms));
     let (job_keys, deadlines_ms): (Vec<_>, Vec<_>) = held.unzip();
     if job_keys.is_empty() {

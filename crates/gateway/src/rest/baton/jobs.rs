@@ -1,7 +1,6 @@
 //! `/baton/v1/job-types`: jobs by type, and who is there to work on them.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::future::try_join_all;
 use protocol::Name;
@@ -15,8 +14,9 @@ use crate::rest::problem::Failure;
 use crate::rest::query::statistics::{self, number};
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Moment, object};
+use crate::wall_clock;
 
-/// Types of one page when nobody says.
+/// Default number of types in a page.
 const LIMIT_DEFAULT: u64 = 100;
 /// States of jobs that have not ended, in order.
 const LIVING: [&str; 7] =
@@ -66,10 +66,11 @@ fn waiting(now_ms: i64) -> Filter {
 pub(super) async fn types(call: &Call<'_>) -> Result<Reply, Failure> {
     let after = call.query_parameter("after")?.unwrap_or_default();
     let limit = call.query_number("limit")?.unwrap_or(LIMIT_DEFAULT) as usize;
-    let workers = call.operations()?.workers();
-    let clock_ms = call.operations()?.clock_ms();
-    let now_ms = if clock_ms > 0 { clock_ms } else { wall_ms() };
-    let mut types = counted(call, &after, now_ms).await?;
+    let operations = call.operations()?;
+    let (workers, clock_ms) = (operations.workers(), operations.clock_ms());
+    let now_ms = if clock_ms > 0 { clock_ms } else { wall_clock::now_ms() };
+    let among = call.visible_rows(&job::ENTITY).await?;
+    let mut types = counted(call, &after, among.clone(), now_ms).await?;
     for worker in workers.iter().flatten().filter(|worker| worker.job_type > after) {
         for tenant_id in &worker.tenant_ids {
             let place = (Name::from(&*worker.job_type), Name::from(&**tenant_id));
@@ -79,7 +80,6 @@ pub(super) async fn types(call: &Call<'_>) -> Result<Reply, Failure> {
         }
     }
     let mut types: Vec<_> = types.into_iter().take(limit).collect();
-    let among = call.visible_rows(&job::ENTITY).await?;
     let oldest = types.iter().map(|((job_type, tenant_id), figures)| {
         let among = among.clone();
         async move {
@@ -115,15 +115,11 @@ pub(super) async fn types(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-fn wall_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// The jobs that have not ended, by type and tenant. Without secondary storage, nobody has counted them.
+/// The jobs that have not ended, by type and tenant. Without secondary storage, they are not counted.
 async fn counted(
     call: &Call<'_>,
     after: &str,
+    among: Filter,
     now_ms: i64,
 ) -> Result<BTreeMap<(Name, Name), Figures>, Failure> {
     if call.storage().is_err() {
@@ -133,7 +129,7 @@ async fn counted(
     let no_retries = Filter::Column(job::RETRIES, Test::LessOrEqual(Operand::Integer(0)));
     let asked = Statistics {
         entity: EntityRef(&job::ENTITY),
-        filter: living().and(behind).and(call.visible_rows(&job::ENTITY).await?),
+        filter: living().and(behind).and(among),
         group_by: vec![job::TYPE, job::TENANT],
         aggregates: vec![
             Aggregate::Count(waiting(now_ms)),

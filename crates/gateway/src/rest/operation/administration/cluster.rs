@@ -1,7 +1,6 @@
 //! `/cluster/v2/status`, `/cluster/v2/topology` and `/v2/mode`.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use broker_api::{API_VERSION, BrokerInfo, PartitionInfo, Topology};
 use http::StatusCode;
@@ -9,7 +8,7 @@ use protocol::FIRST_PARTITION;
 
 use super::super::Call;
 use super::super::get_topology::{NO_CHANGE_ID, health_of, role_of};
-use super::PHYSICAL_TENANT;
+use super::{PHYSICAL_TENANT, new_change_id, planned};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::object;
@@ -113,20 +112,9 @@ pub(crate) async fn change_mode(call: &Call<'_>) -> Result<Reply, Failure> {
         }
     }
     // It is complete with the answer, so nobody asks for it later.
-    let change_id = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let mut out = Vec::with_capacity(128);
-    object(&mut out)
-        .with("changeId", change_id.to_string())
-        .list("plannedChanges", [PHYSICAL_TENANT], |id, out| {
-            object(out)
-                .with("physicalTenantId", id)
-                .list("operations", [&mode], |mode, out| {
-                    object(out).with("operation", "ModeChangeOperation").with("mode", mode).end();
-                })
-                .end();
-        })
-        .end();
-    Ok(Reply::json(out))
+    Ok(Reply::json(planned(&new_change_id(), [&mode], |mode, out| {
+        object(out).with("operation", "ModeChangeOperation").with("mode", mode).end();
+    })))
 }
 
 #[cfg(test)]

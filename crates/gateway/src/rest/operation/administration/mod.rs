@@ -20,6 +20,7 @@ use super::Call;
 use crate::management::{OperationError, Operations};
 use crate::rest::problem::Failure;
 use crate::rest::writer::{Object, object};
+use crate::wall_clock;
 
 /// The only physical tenant: all data is in one cluster.
 pub(super) const PHYSICAL_TENANT: &str = "default";
@@ -29,6 +30,27 @@ fn of_tenants(whole: Object<'_>, members: impl Fn(Object<'_>)) -> Object<'_> {
     whole.list("physicalTenants", [PHYSICAL_TENANT], |tenant, out| {
         members(object(out).with("physicalTenantId", tenant));
     })
+}
+
+/// The answer to an order that changes the cluster: the number of the change, and the steps that it takes.
+fn planned<T>(
+    change_id: &str,
+    steps: impl IntoIterator<Item = T> + Clone,
+    mut write: impl FnMut(T, &mut Vec<u8>),
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    object(&mut out)
+        .with("changeId", change_id)
+        .list("plannedChanges", [PHYSICAL_TENANT], |tenant, out| {
+            object(out).with("physicalTenantId", tenant).list("operations", steps.clone(), &mut write).end();
+        })
+        .end();
+    out
+}
+
+/// The number of a change that begins now.
+fn new_change_id() -> String {
+    wall_clock::now_ms().to_string()
 }
 
 impl Call<'_> {

@@ -1,14 +1,13 @@
 //! `/v2/restore`: a broker that is alone and does not process begins anew with a backup of its state.
 
 use std::collections::BTreeSet;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::FIRST_PARTITION;
 use serde_json::{Map, Value};
 
 use super::super::Call;
-use super::PHYSICAL_TENANT;
 use super::backups::accepted;
+use super::{PHYSICAL_TENANT, new_change_id, planned};
 use crate::management::{BackupStatus, RestoreStatus};
 use crate::rest::moment;
 use crate::rest::problem::Failure;
@@ -95,32 +94,17 @@ pub(crate) async fn begin(call: &Call<'_>) -> Result<Reply, Failure> {
     let wanted = Wanted::read(&request_of(call)?)?;
     let operations = call.operations()?;
     let backup_id = wanted.choose(&operations.backups().await?)?;
-    let change_id = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis().to_string();
+    let change_id = new_change_id();
     let broker_id =
         operations.restore(change_id.clone(), backup_id, call.is_set("dryRun")?).await?.to_string();
-    let mut out = Vec::with_capacity(512);
-    object(&mut out)
-        .with("changeId", change_id)
-        .list("plannedChanges", [PHYSICAL_TENANT], |id, out| {
-            object(out)
-                .with("physicalTenantId", id)
-                .list("operations", STEPS, |step, out| {
-                    let operation = object(out).with("operation", step).with("brokerId", &broker_id);
-                    match step {
-                        "ModeChangeOperation" => operation.with("mode", "PROCESSING").end(),
-                        "PartitionPreRestoreOperation" => {
-                            operation.with("partitionId", FIRST_PARTITION).end();
-                        }
-                        _ => operation
-                            .with("partitionId", FIRST_PARTITION)
-                            .with("backupIds", [backup_id])
-                            .end(),
-                    }
-                })
-                .end();
-        })
-        .end();
-    Ok(accepted(out))
+    Ok(accepted(planned(&change_id, STEPS, |step, out| {
+        let operation = object(out).with("operation", step).with("brokerId", &broker_id);
+        match step {
+            "ModeChangeOperation" => operation.with("mode", "PROCESSING").end(),
+            "PartitionPreRestoreOperation" => operation.with("partitionId", FIRST_PARTITION).end(),
+            _ => operation.with("partitionId", FIRST_PARTITION).with("backupIds", [backup_id]).end(),
+        }
+    })))
 }
 
 /// The steps of a restore, by their names in the contract: the former data go, the backup comes, processing begins.
