@@ -212,6 +212,6 @@ fn describe(place: &Path, id: u64, active: &BTreeSet<u64>) -> io::Result<Option<
     Ok(Some(HistoryBackupStatus { id, state, failure_reason, started_at_ms, snapshot_name }))
 }
 
-fn unix_ms(time: SystemTime) -> Option<i64> {
+pub(super) fn unix_ms(time: SystemTime) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }

@@ -5,12 +5,13 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use broker::{RestoreOrder, RestoreState, finish_restore};
 use gateway::management::{OperationError, RestoreStatus};
 use tokio_util::sync::CancellationToken;
 
+use super::backups::unix_ms;
 use crate::command::restore::restore_history;
 use crate::config::{Config, StorageKind};
 use crate::failure::Failure;
@@ -116,8 +117,7 @@ pub(super) fn finish(config: &Config) -> Result<(), Failure> {
 }
 
 pub(super) fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).expect("a moment of this age")
+    unix_ms(SystemTime::now()).unwrap_or_default()
 }
 
 /// Starts this program anew in this process, with the same arguments.
