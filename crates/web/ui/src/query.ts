@@ -17,7 +17,7 @@ export const client = new QueryClient({
       // Half of the pause is by chance, so that pages that failed together do not come back together.
       retryDelay: (count) => Math.min(RETRY_FIRST_MS * 2 ** count, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
       staleTime: 1000,
-      // What hints tell of is read again by `live/poll.ts` when the page is looked at again.
+      // Reads with topics are asked again by `live/poll.ts` when the page is looked at again.
       refetchOnWindowFocus: ({ meta }) => meta?.['topics'] === undefined,
       // Failures are shown; nothing is thrown into the page.
       throwOnError: false,

@@ -1,30 +1,23 @@
 import { useSearchParams } from '@solidjs/router';
 import type { JSX } from 'solid-js';
 import { searchAuditLogs } from '../api/generated/operations';
-import type { AuditLogCategoryEnum, AuditLogEntityTypeEnum, AuditLogFilter, AuditLogOperationTypeEnum, AuditLogResultEnum } from '../api/generated/types';
+import type { AuditLogCategoryEnum, AuditLogEntityTypeEnum, AuditLogFilter } from '../api/generated/types';
 import { useRead } from '../query';
 import { AuditLog } from '../ui/AuditLog';
+import { between, OPERATIONS, RESULTS } from '../ui/logFilter';
 import { Filters } from '../ui/Filters';
 import { wordOf } from '../ui/parts';
 import { usePlace } from '../ui/Table';
 
-const OPERATIONS: readonly AuditLogOperationTypeEnum[] = ['ASSIGN', 'CANCEL', 'COMPLETE', 'CREATE', 'DELETE', 'EVALUATE', 'MIGRATE', 'MODIFY', 'RESOLVE', 'RESUME', 'SUSPEND', 'UNASSIGN', 'UPDATE'];
 const ENTITIES: readonly AuditLogEntityTypeEnum[] = ['AUTHORIZATION', 'BATCH', 'CLIENT', 'DECISION', 'GROUP', 'INCIDENT', 'JOB', 'MAPPING_RULE', 'PROCESS_INSTANCE', 'RESOURCE', 'ROLE', 'TENANT', 'USER', 'USER_TASK', 'VARIABLE'];
 const CATEGORIES: readonly AuditLogCategoryEnum[] = ['ADMIN', 'DEPLOYED_RESOURCES', 'USER_TASKS'];
-const RESULTS: readonly AuditLogResultEnum[] = ['SUCCESS', 'FAIL'];
 const words = (values: readonly string[]) => values.map((one) => [one, wordOf(one)] as const);
 const SORTS = ['timestamp', 'operationType', 'entityType', 'entityKey', 'actorId', 'result'] as const;
-
-/** A moment of a field of the page, as the API takes it. */
-const moment = (text: string | undefined): string | undefined => {
-  const at = text ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
-};
 
 type Query = { operation: string; entity: string; category: string; result: string; actor: string; key: string; from: string; to: string };
 
 function toApi(query: Partial<Query>): AuditLogFilter {
-  const api: AuditLogFilter = {};
+  const api: AuditLogFilter = between(query.from, query.to);
   const operation = OPERATIONS.find((one) => one === query.operation);
   const entity = ENTITIES.find((one) => one === query.entity);
   const category = CATEGORIES.find((one) => one === query.category);
@@ -35,8 +28,6 @@ function toApi(query: Partial<Query>): AuditLogFilter {
   if (result) api.result = result;
   if (query.actor) api.actorId = query.actor;
   if (query.key) api.entityKey = query.key;
-  const [from, to] = [moment(query.from), moment(query.to)];
-  if (from || to) api.timestamp = { ...(from ? { $gte: from } : {}), ...(to ? { $lte: to } : {}) };
   return api;
 }
 

@@ -202,7 +202,7 @@ export function startLive(): void {
   document.addEventListener('visibilitychange', () => {
     changeWanted();
     takePart();
-    // Nobody told of what happened meanwhile.
+    // Changes of this time were not told.
     if (isSeen()) applyAll();
   });
   addEventListener('pagehide', () => post({ kind: 'want', from: me, topics: [] }));

@@ -3,14 +3,14 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { searchAuditLogs } from '../api/generated/operations';
 import type { AuditLogFilter, AuditLogResult } from '../api/generated/types';
 import { useRead } from '../query';
+import { Entry } from '../ui/AuditLog';
+import { between, moment, OPERATIONS, RESULTS } from '../ui/logFilter';
 import { Dialog, Field, State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { exactText, Time } from '../ui/time';
 
 const SORTS = ['timestamp', 'operationType', 'entityType', 'actorId', 'result', 'processInstanceKey'] as const;
-const OPERATIONS = ['ASSIGN', 'CANCEL', 'COMPLETE', 'CREATE', 'DELETE', 'EVALUATE', 'MIGRATE', 'MODIFY', 'RESOLVE', 'RESUME', 'SUSPEND', 'UNASSIGN', 'UPDATE'] as const;
 const ENTITIES = ['BATCH', 'DECISION', 'INCIDENT', 'JOB', 'PROCESS_INSTANCE', 'RESOURCE', 'USER_TASK', 'VARIABLE', 'AUTHORIZATION', 'CLIENT', 'GROUP', 'MAPPING_RULE', 'ROLE', 'TENANT', 'USER'] as const;
-const RESULTS = ['SUCCESS', 'FAIL'] as const;
 
 const COLUMNS: Column<AuditLogResult>[] = [
   { head: 'When', cell: (row) => <Time of={row.timestamp} />, sort: 'timestamp' },
@@ -39,26 +39,13 @@ export function LogTable(props: { filter: AuditLogFilter }): JSX.Element {
   const [shown, setShown] = createSignal<AuditLogResult>();
   const found = useRead(searchAuditLogs, () => ({ body: { filter: props.filter, sort: sort(), page: page() }, live: true }));
   const columns: Column<AuditLogResult>[] = [...COLUMNS, { head: 'Details', cell: (row) => <button class="plain" aria-label={`Details of ${row.auditLogKey}`} onClick={() => setShown(row)}>Details</button> }];
-  const details = (row: AuditLogResult) => Object.entries(row).filter(([, value]) => value !== null && value !== '');
-  const words = (name: string) => wordOf(name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase());
   return (
     <>
       <Table label="Operations log" query={found} columns={columns} usual="timestamp:desc" empty="No operation matches." />
       <Show when={shown()}>
         {(row) => (
           <Dialog title="Operation" onClose={() => setShown(undefined)}>
-            <table>
-              <tbody>
-                <For each={details(row())}>
-                  {([name, value]) => (
-                    <tr>
-                      <th scope="row">{words(name)}</th>
-                      <td>{name === 'timestamp' ? exactText(String(value)) : String(value)}</td>
-                    </tr>
-                  )}
-                </For>
-              </tbody>
-            </table>
+            <Entry of={row()} text={(name, value) => (name === 'timestamp' ? exactText(value) : value)} />
           </Dialog>
         )}
       </Show>
@@ -67,14 +54,12 @@ export function LogTable(props: { filter: AuditLogFilter }): JSX.Element {
 }
 
 const known = <Value extends string>(all: readonly Value[], text: string | undefined) => all.find((one) => one === text);
-const moment = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
 
 /** The operations log: filters and table, all in the URL. */
 export default function Log(): JSX.Element {
   const [query, setQuery] = useSearchParams<{ operationType: string; entityType: string; result: string; actor: string; processInstance: string; from: string; to: string }>();
   const set = (name: string, value: string) => setQuery({ [name]: value || null, after: null, before: null });
   const filter = (): AuditLogFilter => {
-    const [from, to] = [moment(query.from), moment(query.to)];
     const [operationType, entityType, result] = [known(OPERATIONS, query.operationType), known(ENTITIES, query.entityType), known(RESULTS, query.result)];
     return {
       ...(operationType ? { operationType } : {}),
@@ -82,7 +67,7 @@ export default function Log(): JSX.Element {
       ...(result ? { result } : {}),
       ...(query.actor ? { actorId: query.actor } : {}),
       ...(query.processInstance && /^\d{1,19}$/.test(query.processInstance) ? { processInstanceKey: query.processInstance } : {}),
-      ...(from || to ? { timestamp: { ...(from ? { $gte: from } : {}), ...(to ? { $lte: to } : {}) } } : {}),
+      ...between(query.from, query.to),
     };
   };
   const choice = (label: string, name: 'operationType' | 'entityType' | 'result', all: readonly string[]) => (

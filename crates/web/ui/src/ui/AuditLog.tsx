@@ -9,6 +9,24 @@ import { Time } from './time';
 
 const actorOf = (row: AuditLogResult): string => (row.actorId === null ? wordOf(row.actorType ?? 'UNKNOWN') : `${row.actorId}${row.actorType === 'CLIENT' ? ' (client)' : ''}`);
 
+/** All that is known of one operation; `text` shows a value otherwise than as it is. */
+export function Entry(props: { of: AuditLogResult; text?: (name: string, value: string) => string }): JSX.Element {
+  return (
+    <table>
+      <tbody>
+        <For each={Object.entries(props.of).filter(([, value]) => value !== null && value !== '')}>
+          {([name, value]) => (
+            <tr>
+              <th scope="row">{wordOf(name.replace(/[A-Z]/g, (letter) => `_${letter}`))}</th>
+              <td>{props.text ? props.text(name, String(value)) : String(value)}</td>
+            </tr>
+          )}
+        </For>
+      </tbody>
+    </table>
+  );
+}
+
 /** A table of what was done, by whom, to what, and whether it worked; all that is known of one is behind "Details". */
 export function AuditLog(props: { query: UseQueryResult<AuditLogSearchQueryResult, Error>; usual: string }): JSX.Element {
   const [shown, setShown] = createSignal<AuditLogResult>();
@@ -42,18 +60,7 @@ export function AuditLog(props: { query: UseQueryResult<AuditLogSearchQueryResul
       <Show when={shown()}>
         {(row) => (
           <Dialog title={`${wordOf(row().operationType)} ${wordOf(row().entityType).toLowerCase()}`} onClose={() => setShown(undefined)}>
-            <table>
-              <tbody>
-                <For each={Object.entries(row()).filter(([, value]) => value !== null && value !== '')}>
-                  {([name, value]) => (
-                    <tr>
-                      <th scope="row">{wordOf(name.replace(/[A-Z]/g, (letter) => `_${letter}`))}</th>
-                      <td>{String(value)}</td>
-                    </tr>
-                  )}
-                </For>
-              </tbody>
-            </table>
+            <Entry of={row()} />
           </Dialog>
         )}
       </Show>

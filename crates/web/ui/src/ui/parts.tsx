@@ -79,7 +79,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
   const id = createUniqueId();
   const before = document.activeElement;
   onMount(() => {
-    // What is there at the start has not been typed. Some have said already that they never count as typed.
+    // Initial values have not been typed. Some fields have said already that they never count as typed.
     for (const one of dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox], [type=radio]), textarea')) {
       if (!Object.hasOwn(one, 'defaultValue')) one.defaultValue = one.value;
     }

@@ -23,7 +23,7 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
   const [failure, setFailure] = createSignal<unknown>();
   const key = () => props.definition.processDefinitionKey;
   const form = useRead(getStartProcessForm, () => ({ path: { processDefinitionKey: key() }, enabled: withForm(), keep: false }));
-  // What is inside of a repeated activity has no place to be put: the engine refuses it.
+  // Elements inside of a repeated activity cannot be started at: the engine refuses it.
   const isInLoop = (id: string) => props.model.scopesOf(id).some((scope) => props.model.elements.get(scope)?.loop !== undefined);
   const choices = createMemo(() => [...props.model.elements.values()].filter((one) => props.model.whyNotActivated(one.id) === undefined && !isInLoop(one.id)).sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id)));
   const name = (id: string) => {
