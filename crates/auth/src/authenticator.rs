@@ -325,7 +325,7 @@ async fn renewed(
             sessions.renew(id, granted);
             Ok(principal)
         }
-        // Somebody else renewed them, or ended the session.
+        // Another request renewed them, or the session ended.
         Ok(None) if is_renewed() => Ok(sessions.find(id).ok_or(Reason::Session)?.principal),
         Ok(None) | Err(SignInFailure::Unavailable) if !due.have_ended => Ok(principal),
         Ok(None) | Err(SignInFailure::Unavailable) => Err(Reason::IssuerUnavailable),

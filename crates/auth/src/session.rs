@@ -24,7 +24,7 @@ const COOKIE: &str = "baton-session";
 /// The same with TLS: browsers take the prefix only from us, over TLS, for this host (RFC 6265bis §4.1.3.2).
 const COOKIE_SECURE: &str = "__Host-baton-session";
 
-/// The cookie of somebody who has gone to the issuer.
+/// The cookie of a login that is under way at the issuer.
 const DEPARTURE: &str = "baton-sign-in";
 const DEPARTURE_SECURE: &str = "__Host-baton-sign-in";
 /// Tokens are renewed this long before they end.
@@ -70,7 +70,7 @@ struct Session {
     ends_ms: u64,
     /// When the token ends that it began with, by the time of day.
     token_ends_ms: Option<u64>,
-    /// Tokens of the issuer, if it signed somebody in here.
+    /// Tokens of the issuer, if the session began with a login there.
     grant: Option<Arc<Grant>>,
 }
 
@@ -174,7 +174,7 @@ impl Sessions {
         self.insert(self.session(principal, standing, ends_ms, None))
     }
 
-    /// Begins a session of somebody whom the issuer has signed in. If its tokens can be renewed, it outlives them.
+    /// Begins a session of a user whom the issuer has signed in. If its tokens can be renewed, it outlives them.
     pub(crate) fn begin_granted(&self, granted: Granted) -> String {
         let Granted { principal, ends_ms, grant } = granted;
         self.insert(self.session(principal, None, Some(ends_ms), Some(grant)))
@@ -325,7 +325,7 @@ impl Sessions {
         ]
     }
 
-    /// The name of the cookie that whoever goes to the issuer takes along.
+    /// The name of the cookie of logins that are under way at the issuer.
     pub(crate) fn departure_name(&self) -> &'static str {
         if self.settings.secure { DEPARTURE_SECURE } else { DEPARTURE }
     }

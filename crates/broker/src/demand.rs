@@ -47,7 +47,7 @@ pub(crate) struct DemandRegistry {
     began: Instant,
 }
 
-/// Somebody who asks for jobs.
+/// A stream or a poll that asks for jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
     /// The type of jobs.

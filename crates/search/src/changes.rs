@@ -1,7 +1,7 @@
 //! Changes of the store in the last moments, for those who show it: hints, no data.
 //!
-//! The exporter tells of each flush what its records were about, as long as somebody wants to know. The last flushes
-//! are kept, so that whoever comes back a moment later has missed nothing.
+//! The exporter tells the subjects of the records of each flush, as long as there are readers. The last flushes are
+//! kept, so that a reader that comes back a moment later has missed nothing.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use protocol::{Key, Name};
 use tokio::sync::watch;
 
-/// Nobody has to be told anything when nobody has asked for so long.
+/// Changes are not kept any more when no reader has asked for so long.
 const WANTED_FOR: Duration = Duration::from_secs(60);
 /// Flushes that are kept.
 const KEPT_MAX: usize = 1024;
@@ -124,7 +124,7 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// Whether somebody has asked lately.
+    /// Whether a reader has asked lately.
     pub fn is_wanted(&self) -> bool {
         self.state.lock().asked.is_some_and(|asked| asked.elapsed() < WANTED_FOR)
     }
@@ -134,7 +134,7 @@ impl Changes {
         self.state.lock().is_fed = true;
     }
 
-    /// Whether somebody tells of changes here. Otherwise nobody may know of them.
+    /// Whether an exporter tells of changes here. Otherwise none are known.
     pub fn is_fed(&self) -> bool {
         self.state.lock().is_fed
     }
@@ -160,7 +160,7 @@ impl Changes {
         self.news.send_replace(state.next);
     }
 
-    /// Another broker has written the store up to a position, of which nobody may have told.
+    /// Another broker has written the store up to a position, whose subjects may not be known here.
     pub fn catch_up(&self, position: u64) {
         let is_behind = self.state.lock().covered < position;
         if is_behind {
@@ -168,7 +168,7 @@ impl Changes {
         }
     }
 
-    /// The place from which on to wait; from now on, somebody wants to know.
+    /// The place from which on to wait. There is a reader from now on.
     pub fn place(&self) -> String {
         let mut state = self.state.lock();
         state.asked = Some(Instant::now());

@@ -46,13 +46,13 @@ impl Progress {
         });
     }
 
-    /// The same of a store that another broker writes, so that nobody tells what it wrote.
+    /// The same of a store that another broker writes: the subjects of its rows are not known here.
     pub fn reached_elsewhere(&self, partition: PartitionId, position: u64) {
         self.changes.catch_up(position);
         self.reached(partition, position);
     }
 
-    /// Whether somebody wants to know what changes.
+    /// Whether there are readers of changes.
     pub fn is_watched(&self) -> bool {
         self.changes.is_wanted() || self.of_all.as_ref().is_some_and(|of_all| of_all.is_watched())
     }

@@ -11,12 +11,12 @@ use crate::replay::process_instance;
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     touches: HashSet<Touch>,
-    /// Whether there were records that nobody wanted to know of.
+    /// Whether there were records without a reader of changes.
     has_gaps: bool,
 }
 
 impl Touched {
-    /// Adds records, if somebody wants to know.
+    /// Adds records, if there is a reader of changes.
     pub(crate) fn add(&mut self, records: &[Record], is_watched: bool) {
         if is_watched {
             self.touches.extend(records.iter().filter_map(touch));

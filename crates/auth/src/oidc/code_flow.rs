@@ -1,7 +1,7 @@
 //! Signing in at the issuer with a browser: authorization code (OpenID Connect Core 1.0 §3.1) with PKCE (RFC 7636),
 //! renewal of tokens (RFC 6749 §6), and signing out there (OpenID Connect RP-Initiated Logout 1.0).
 //!
-//! Nothing is kept for somebody who has gone to the issuer: it is sealed in a cookie (`departure`).
+//! The server keeps nothing of a login that is under way: it is sealed in a cookie (`departure`).
 
 use std::sync::Arc;
 
@@ -29,10 +29,10 @@ const KEPT_BYTES_MAX: usize = 16 * 1024;
 /// Characters that need no escape in a form or a query (RFC 3986 §2.3).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Why nobody was signed in.
+/// The reason of a login that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignInFailure {
-    /// The issuer, or whoever was to sign in, did not want to.
+    /// The issuer or the user refused.
     #[error("the issuer did not sign anybody in")]
     Denied,
     /// It took too long, began in another browser, or is not there any more.

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::{random, random_id};
 
-/// How long somebody may take at the issuer, in milliseconds.
+/// The longest time of a login at the issuer, in milliseconds.
 pub(super) const LIFE_MS: u64 = 600_000;
 /// The longest path to go to after it, in bytes. Browsers keep cookies of 4096.
 const NEXT_BYTES_MAX: usize = 1500;
 
-/// Somebody who has gone to the issuer.
+/// A login that is under way at the issuer.
 #[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub(super) struct Departure {
     /// Ties the answer to this browser (RFC 6749 §10.12).

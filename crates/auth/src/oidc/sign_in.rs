@@ -21,9 +21,9 @@ const PAUSE_MS: u64 = 5_000;
 pub(crate) struct Grant {
     id_token: String,
     pub refresh_token: Option<String>,
-    /// Held by whoever renews it.
+    /// Held by the request that renews the tokens.
     renewing: Mutex<()>,
-    /// When they came or somebody tried that, by the clock that is never set.
+    /// The time at which they came or a renewal was tried, by the clock that is never set.
     tried_ms: AtomicU64,
 }
 
@@ -60,12 +60,12 @@ impl Oidc {
         Ok((url, self.seal.close(&departure)))
     }
 
-    /// The path that somebody wanted to go to, if the seal is ours.
+    /// The path to go to after the login, if the seal is ours.
     pub(crate) fn next_of(&self, sealed: &str) -> Option<String> {
         self.seal.open(sealed).map(|departure| departure.next)
     }
 
-    /// Signs in whoever comes back with the answer of the issuer. Gives the path to go to, too.
+    /// Signs in the user whose browser brings the answer of the issuer. Gives the path to go to, too.
     pub(crate) async fn arrive(
         &self,
         sealed: Option<&str>,
@@ -144,7 +144,7 @@ impl Oidc {
         Ok((principal, ends_ms))
     }
 
-    /// Newer tokens for the same principal. Others wait while somebody renews them; `is_renewed` tells whether
+    /// Newer tokens for the same principal. Other requests wait for a renewal under way; `is_renewed` tells whether
     /// they are renewed then. `None`: they are, or it was tried a moment ago.
     ///
     /// # Errors

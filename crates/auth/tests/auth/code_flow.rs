@@ -259,7 +259,7 @@ async fn tokens_are_renewed_while_somebody_works() {
     server.issuer.give(200, renewed);
     server.ask(&cookies).await.unwrap();
     assert_eq!(fields(&server.issuer.take_forms()[0].0)["refresh_token"], "refresh-2");
-    // Nobody else's tokens take the place of these.
+    // Tokens of another subject do not take the place of these.
     server.hand.pass_s(400);
     server.issuer.give(200, server.tokens(None, &json!({"sub": "eve"})));
     assert_eq!(server.ask(&cookies).await.unwrap_err(), Reason::Session);

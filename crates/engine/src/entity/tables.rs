@@ -196,7 +196,7 @@ state::tables! {
         pub views: Table<Key, StoredView> = 128,
         /// The same by owner.
         pub view_by_owner: Table<(Text, Key), ()> = 129,
-        /// Those that others see, too.
+        /// Views that others see, too.
         pub shared_views: Table<Key, ()> = 130,
     }
 }

@@ -1,4 +1,4 @@
-//! Lists that somebody saves with their filters: whose they are, who sees them, how many there may be.
+//! Saved views: their owners, their readers, and their largest number.
 
 use protocol::{
     Command, IdentityCommand, IdentityQuery, IdentityReply, Key, Name, PasswordHash, Query, QueryReply,

@@ -162,7 +162,7 @@ pub struct ClusterStatus {
     pub brokers: Vec<MemberStatus>,
 }
 
-/// Somebody who asks for jobs: one stream, or one poll that waits.
+/// A worker that asks for jobs: one stream, or one poll that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerStatus {
     pub job_type: String,

@@ -1,4 +1,4 @@
-//! Lists with their filters, which somebody has saved to look at them again.
+//! Saved views: lists with their filters.
 
 #![expect(missing_docs, reason = "names say what is held")]
 
@@ -30,7 +30,7 @@ pub enum SavedViewCommand {
 pub struct SavedView {
     #[n(0)]
     pub key: Key,
-    /// The kind and the name of whoever saved it, with a colon between; empty where nobody says who it is.
+    /// Kind and name of the principal that saved it, with a colon between; empty without authentication.
     #[n(1)]
     pub owner: Name,
     #[n(2)]

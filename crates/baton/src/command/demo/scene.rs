@@ -22,7 +22,7 @@ const FAILURES: [&str; 3] = [
     "the stock cannot be read: connection refused",
     "no such item: 4711",
 ];
-/// People and the groups that they are in. Nobody asks for a password here.
+/// People and the groups that they are in. The server of the demo asks for no password.
 const PEOPLE: [(&str, &str, &str); 3] =
     [("ann", "Ann Adams", "managers"), ("bob", "Bob Brown", "clerks"), ("eve", "Eve Evans", "clerks")];
 const GROUPS: [(&str, &str); 2] = [("managers", "Managers"), ("clerks", "Clerks")];

@@ -19,7 +19,7 @@ use crate::identity::has_administrator;
 impl CommandContext<'_> {
     pub(crate) fn change_identity(&mut self, command: &IdentityCommand) -> Result<Response, Failure> {
         if let IdentityCommand::SavedView(command) = command {
-            // Nobody may do more or less by it.
+            // A view changes no permission.
             return Ok(self.change_saved_view(command)?.map_or(Response::Done, Response::SavedView));
         }
         let mut response = Response::Done;

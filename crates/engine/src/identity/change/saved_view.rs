@@ -1,4 +1,4 @@
-//! Lists that somebody saves with their filters. The owner changes them, and nobody else.
+//! Lists that a user saves with their filters. The owner alone changes them.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl CommandContext<'_> {
         }
     }
 
-    /// Deletes all views of somebody who is gone: nobody of the same name shall find them.
+    /// Deletes all views of a user who was deleted: a later user of that name does not find them.
     pub(super) fn forget_views(&mut self, owner: &Name) -> Result<(), Failure> {
         let owned = (owner.0.clone(), 0)..=(owner.0.clone(), Key::MAX);
         for (_, key) in self.tables.view_by_owner.keys(owned, SavedView::OF_OWNER_MAX)? {
@@ -72,7 +72,7 @@ impl CommandContext<'_> {
         check_room(count, SavedView::SHARED_MAX, "that are shared")
     }
 
-    /// A private view of somebody else is as good as none.
+    /// A view of the owner. A private view of another owner is as good as none.
     fn own_view(&self, key: Key, owner: &Name, purpose: &str) -> Result<SavedView, Failure> {
         let stored = self.tables.views.get(&key)?.map(|stored| stored.view.clone());
         match stored {

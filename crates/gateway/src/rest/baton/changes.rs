@@ -1,4 +1,4 @@
-//! `POST /baton/v1/changes`: waits until something has changed that somebody looks at. Hints, no data.
+//! `POST /baton/v1/changes`: waits until one of the topics has changed. Hints, no data.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::rest::writer::object;
 const WAIT_MS: i64 = 25_000;
 /// Changes of lists are told of at most this often: of instances, sooner.
 const LIST_FLOOR: Duration = Duration::from_secs(2);
-/// Where nobody tells of changes, everything may have changed after so long.
+/// Without news of changes, everything may have changed after so long.
 const UNTOLD: Duration = Duration::from_secs(5);
 /// The log of what was done: with anything.
 const AUDIT_LOG: &str = "audit-log";
 
-/// A thing that somebody looks at.
+/// The subject of a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Topic {
     Instance(Key),

@@ -1,4 +1,4 @@
-//! `POST /baton/v1/permissions`: what the caller may do, several questions at a time.
+//! `POST /baton/v1/permissions`: permissions of the caller, several questions at a time.
 
 use protocol::{PermissionType, ResourceType};
 

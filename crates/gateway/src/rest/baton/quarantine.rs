@@ -7,7 +7,7 @@ use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Moment, object};
 
-/// Instances of one page when nobody says.
+/// Default number of instances in a page.
 const LIMIT_DEFAULT: u64 = 100;
 
 pub(super) async fn list(call: &Call<'_>) -> Result<Reply, Failure> {

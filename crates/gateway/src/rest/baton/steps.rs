@@ -16,7 +16,7 @@ use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Digits, Moment, object};
 
-/// Steps of one page when nobody says.
+/// Default number of steps in a page.
 const LIMIT_DEFAULT: u64 = 1_000;
 /// Rows of each kind that steps are made of.
 const ROWS_MAX: u32 = 10_000;

@@ -1,4 +1,4 @@
-//! `/baton/v1/views`: lists with their filters, kept for whoever saved them, and shared with everybody if it wants.
+//! `/baton/v1/views`: lists with their filters, kept for the user who saved them, and shared if that user wants it.
 
 use http::StatusCode;
 use protocol::{
@@ -11,7 +11,7 @@ use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Digits, object};
 
-/// The owner of views of the caller; empty where nobody says who it is.
+/// The owner of views of the caller; empty without authentication.
 fn owner(call: &Call<'_>) -> Name {
     match (call.principal.user_name(), call.principal.client_id()) {
         (Some(user), _) => SavedView::owner_of_user(user),

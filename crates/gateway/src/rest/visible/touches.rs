@@ -1,4 +1,4 @@
-//! Which changes somebody may know of: those of rows that it may see.
+//! Read authorization of changes: a caller may know of changes of rows that it may see.
 
 use protocol::{PermissionType as P, ResourceType as R};
 use search::{List, Touch};
