@@ -17,7 +17,8 @@ export function unused() {
   const pages = filesBelow(SOURCES).filter((path) => /\.tsx?$/.test(path) && !path.startsWith(CATALOGUES));
   const text = pages.map((path) => readFileSync(path, 'utf8')).join('\n');
   const beginnings = [...text.matchAll(/`([a-z][\w-]*\.[\w.-]*)\$\{/g)].map(([, beginning]) => beginning);
-  const keys = [...readFileSync(join(CATALOGUES, 'en.ts'), 'utf8').matchAll(/^ {2}'([^']+)':/gm)].map(([, key]) => key);
+  const english = [join(CATALOGUES, 'en.ts'), ...filesBelow(join(CATALOGUES, 'areas'))].map((path) => readFileSync(path, 'utf8')).join('\n');
+  const keys = [...english.matchAll(/^ {2}'([^']+)':/gm)].map(([, key]) => key);
   if (keys.length === 0) throw new Error('the catalogue has no messages');
   return keys.filter((key) => !text.includes(`'${key}'`) && !beginnings.some((beginning) => key.startsWith(beginning)));
 }

@@ -1,4 +1,5 @@
-// The language of the pages: chosen, or as the browser asks for. A file in messages/ is a language.
+// The language of the pages: chosen, or as the browser asks for. A file in messages/ is a language; the folder beside it
+// has what it says in the parts of the application that pages load when they need them.
 import { createSignal } from 'solid-js';
 import type { Key, Values } from './catalogue';
 import { en } from './en';
@@ -6,12 +7,19 @@ import { en } from './en';
 export type { Key } from './catalogue';
 
 const STORED = 'baton.language';
-const FILES = import.meta.glob<{ default: Record<Key, string> }>('./messages/*.ts');
+type Messages = Readonly<Record<string, string>>;
+const FILES = import.meta.glob<{ default: Messages }>('./messages/*.ts');
+const ENGLISH_PARTS = import.meta.glob<{ default: Messages }>('./areas/*.ts');
+const PARTS = import.meta.glob<{ default: Messages }>('./messages/*/*.ts');
 const codeOf = (path: string): string => /([\w-]+)\.ts$/.exec(path)![1]!;
 /** Codes of the languages that there are. */
 export const LANGUAGES: readonly string[] = ['en', ...Object.keys(FILES).map(codeOf)].sort();
 
-const [messages, setMessages] = createSignal<Record<Key, string>>(en);
+export type Part = 'admin' | 'change' | 'history' | 'instance' | 'lists';
+
+const [messages, setMessages] = createSignal<Messages>(en);
+/** Parts that a page has asked for. */
+const parts = new Set<Part>();
 const [language, setLanguage] = createSignal('en');
 const [chosen, setChosen] = createSignal<string>('system');
 export { chosen, language };
@@ -22,10 +30,24 @@ export const nameOf = (code: string): string => new Intl.DisplayNames([code], { 
 /** The first of the browser's languages that is there. */
 const ofBrowser = (): string => navigator.languages.map((one) => one.split('-')[0]!).find((one) => LANGUAGES.includes(one)) ?? 'en';
 
+const partOf = (code: string, part: Part): Promise<{ default: Messages }> => (PARTS[`./messages/${code}/${part}.ts`] ?? ENGLISH_PARTS[`./areas/${part}.ts`]!)();
+
+/** Loads the messages of parts, before a page that shows them. */
+export async function loadParts(...wanted: Part[]): Promise<void> {
+  const missing = wanted.filter((part) => !parts.has(part));
+  if (missing.length === 0) return;
+  const code = language();
+  const loaded = await Promise.all(missing.map((part) => partOf(code, part)));
+  for (const part of missing) parts.add(part);
+  // Another language was chosen meanwhile.
+  if (code !== language()) await load(language());
+  else setMessages((known) => Object.assign({}, known, ...loaded.map((one) => one.default)) as Messages);
+}
+
 async function load(code: string): Promise<void> {
   const file = FILES[`./messages/${code}.ts`];
-  const loaded = file ? (await file()).default : en;
-  setMessages(() => loaded);
+  const loaded = await Promise.all([file ? file() : { default: en }, ...[...parts].map((part) => partOf(code, part))]);
+  setMessages(Object.assign({}, ...loaded.map((one) => one.default)) as Messages);
   setLanguage(code);
   document.documentElement.lang = code;
 }
@@ -56,9 +78,15 @@ function isLocale(text: string): boolean {
 /** The locale for numbers and dates: the browser's region, if it speaks the language. */
 export const locale = (): string => navigator.languages.find((one) => one.split('-')[0] === language() && isLocale(one)) ?? language();
 
+function textOf(key: Key): string {
+  const text = messages()[key];
+  if (text === undefined) console.error(`the page has not loaded the part of the message ${key}`);
+  return text ?? key;
+}
+
 /** A message with its values, as text. */
 export function t<K extends Key>(key: K, ...[values]: [keyof Values<K>] extends [never] ? [] : [Values<K>]): string {
-  const text = messages()[key];
+  const text = textOf(key);
   if (!values) return text;
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String((values as Record<string, string | number>)[name]));
 }
@@ -66,5 +94,5 @@ export function t<K extends Key>(key: K, ...[values]: [keyof Values<K>] extends 
 /** One of two messages by a number, as the language counts. */
 export function count<One extends Key, Other extends Key>(value: number, one: One, other: Other): string {
   const key = new Intl.PluralRules(language()).select(value) === 'one' ? one : other;
-  return messages()[key].replace('{count}', new Intl.NumberFormat(locale()).format(value));
+  return textOf(key).replace('{count}', new Intl.NumberFormat(locale()).format(value));
 }

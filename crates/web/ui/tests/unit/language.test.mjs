@@ -10,7 +10,7 @@ import { unused } from '../../scripts/messages.mjs';
 
 const UI = fileURLToPath(new URL('../../', import.meta.url));
 const TRIED = join(UI, 'node_modules/.languages');
-const GERMAN = readFileSync(join(UI, 'src/language/messages/de.ts'), 'utf8').replace("'../catalogue'", "'../../src/language/catalogue'");
+const GERMAN = readFileSync(join(UI, 'src/language/messages/de.ts'), 'utf8').replace("'../catalogue'", "'../../src/language/catalogue'").replace("'../en'", "'../../src/language/en'");
 let vite;
 const stored = new Map();
 
@@ -40,7 +40,7 @@ function check(name, text) {
 test('a language with a message missing, one too many, or other places for values fails the type check', () => {
   assert.equal(check('whole', GERMAN), '');
   assert.match(check('missing', GERMAN.replace(/ {2}'login\.signIn':.*\n/, '')), /login\.signIn/);
-  assert.match(check('extra', GERMAN.replace('catalogue({', "catalogue({\n  'login.more': 'Mehr',")), /not assignable to type 'never'/);
+  assert.match(check('extra', GERMAN.replace('catalogue<typeof en>()({', "catalogue<typeof en>()({\n  'login.more': 'Mehr',")), /not assignable to type 'never'/);
   assert.match(check('places', GERMAN.replace('Zugewiesen an {name}', 'Zugewiesen an {nam}')), /not assignable to type 'never'/);
 });
 

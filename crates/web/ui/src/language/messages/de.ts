@@ -1,6 +1,7 @@
 import { catalogue } from '../catalogue';
+import type { en } from '../en';
 
-export default catalogue({
+export default catalogue<typeof en>()({
   'area.admin': 'Verwaltung',
   'area.operate': 'Betrieb',
   'area.tasklist': 'Aufgaben',

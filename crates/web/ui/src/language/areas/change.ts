@@ -1,0 +1,3 @@
+/** Messages of what changes instances: bulk actions, modification, migration, acting as the worker, in English. */
+export default {
+} as const;

@@ -1,0 +1,3 @@
+/** Messages of time travel, durations, workers, quarantine, in English. */
+export default {
+} as const;

@@ -1,0 +1,3 @@
+/** Messages of one instance and its tabs, in English. */
+export default {
+} as const;

@@ -1,0 +1,5 @@
+import { catalogue } from '../../catalogue';
+import type history from '../../areas/history';
+
+export default catalogue<typeof history>()({
+});

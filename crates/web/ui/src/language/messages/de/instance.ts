@@ -1,0 +1,5 @@
+import { catalogue } from '../../catalogue';
+import type instance from '../../areas/instance';
+
+export default catalogue<typeof instance>()({
+});
