@@ -4,6 +4,7 @@ import { fetchText } from '../api/http';
 import { Failure } from '../ui/parts';
 import { textOf } from '../ui/toast';
 import type { Counts, Diagram } from './bpmn';
+import { t } from '../language';
 
 /** The diagram of a definition with counts and marks; a click chooses an element. */
 export function BpmnDiagram(props: {
@@ -53,26 +54,26 @@ export function BpmnDiagram(props: {
   });
   return (
     <div>
-      <div class="diagram" role="group" aria-label="Diagram" data-drawn={drawn() ? 'true' : undefined}>
+      <div class="diagram" role="group" aria-label={t('diagram.region')} data-drawn={drawn() ? 'true' : undefined}>
         <div class="canvas" ref={canvas} />
         <div class="zoom">
-          <button aria-label="Zoom in" onClick={() => drawn()?.zoom(1.25)}>
+          <button aria-label={t('diagram.zoomIn')} onClick={() => drawn()?.zoom(1.25)}>
             +
           </button>
-          <button aria-label="Zoom out" onClick={() => drawn()?.zoom(0.8)}>
+          <button aria-label={t('diagram.zoomOut')} onClick={() => drawn()?.zoom(0.8)}>
             −
           </button>
-          <button aria-label="Fit the diagram" onClick={() => drawn()?.fit()}>
-            Fit
+          <button aria-label={t('diagram.fitAll')} onClick={() => drawn()?.fit()}>
+            {t('diagram.fit')}
           </button>
         </div>
       </div>
       <Show when={failure() ?? xml.error}>{(error) => <Failure of={error()} />}</Show>
       <Show when={drawn()?.isLaidOut}>
-        <p class="muted">The model has no diagram; this one is laid out by its flows.</p>
+        <p class="muted">{t('diagram.laidOut')}</p>
       </Show>
       <Show when={drawn()?.notDrawn.length}>
-        <p class="muted">Not drawn: {drawn()!.notDrawn.join(', ')}</p>
+        <p class="muted">{t('diagram.notDrawn', { elements: drawn()!.notDrawn.join(', ') })}</p>
       </Show>
     </div>
   );

@@ -3,6 +3,7 @@ import { createEffect, createSignal, type JSX, on, onCleanup, Show } from 'solid
 import { fetchText } from '../api/http';
 import { Failure } from '../ui/parts';
 import type { Decision } from './dmn';
+import { t } from '../language';
 
 /** The table or expression of a decision, with the rules that matched. */
 export function DmnDiagram(props: { requirementsKey: string; decisionId: string; matched: readonly string[] }): JSX.Element {
@@ -36,7 +37,7 @@ export function DmnDiagram(props: { requirementsKey: string; decisionId: string;
   });
   return (
     <div>
-      <div class="dmn scroll" ref={canvas} tabindex="0" role="group" aria-label="Decision" data-drawn={isDrawn() ? 'true' : undefined} />
+      <div class="dmn scroll" ref={canvas} tabindex="0" role="group" aria-label={t('diagram.decision')} data-drawn={isDrawn() ? 'true' : undefined} />
       <Show when={failure() ?? xml.error}>{(error) => <Failure of={error()} />}</Show>
     </div>
   );

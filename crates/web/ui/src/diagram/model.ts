@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/solid-query';
 import { createMemo, type Accessor } from 'solid-js';
 import { fetchText } from '../api/http';
+import { t } from '../language';
 
 const BPMN = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
 const ZEEBE = 'http://camunda.org/schema/zeebe/1.0';
@@ -83,7 +84,7 @@ export class Model {
     }
   }
 
-  nameOf = (id: string): string => (id === this.id ? 'the process' : this.elements.get(id)?.name || id);
+  nameOf = (id: string): string => (id === this.id ? t('diagram.process') : this.elements.get(id)?.name || id);
 
   /** The sub-processes around an element, the outermost first. */
   scopesOf(id: string): string[] {
@@ -99,10 +100,10 @@ export class Model {
   /** Why no token can be put on an element, or nothing. */
   whyNotActivated(id: string): string | undefined {
     const one = this.elements.get(id);
-    if (!one) return 'It is no element of the process.';
-    if (one.type === 'startEvent') return 'A start event cannot be activated.';
-    if (one.type === 'boundaryEvent') return 'A boundary event cannot be activated.';
-    if (one.isBehindEventGateway) return 'It belongs to an event-based gateway; activate the gateway.';
+    if (!one) return t('change.notActivated.noElement');
+    if (one.type === 'startEvent') return t('change.notActivated.start');
+    if (one.type === 'boundaryEvent') return t('change.notActivated.boundary');
+    if (one.isBehindEventGateway) return t('change.notActivated.gateway');
     return undefined;
   }
 }

@@ -231,4 +231,13 @@ export const en = {
   'start.mayBeEmpty': 'May be left out.',
   'start.button': 'Start',
   'start.started': 'Started: instance {key}',
+  'diagram.region': 'Diagram',
+  'diagram.zoomIn': 'Zoom in',
+  'diagram.zoomOut': 'Zoom out',
+  'diagram.fitAll': 'Fit the diagram',
+  'diagram.fit': 'Fit',
+  'diagram.laidOut': 'The model has no diagram; this one is laid out by its flows.',
+  'diagram.notDrawn': 'Not drawn: {elements}',
+  'diagram.decision': 'Decision',
+  'diagram.process': 'the process',
 } as const;

@@ -11,6 +11,8 @@ let rows;
 let json;
 before(async () => {
   vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
+  await (await vite.ssrLoadModule('/src/language/index.ts')).loadParts('change');
   filters = await vite.ssrLoadModule('/src/operate/filters.ts');
   plan = await vite.ssrLoadModule('/src/operate/modify/plan.ts');
   rows = await vite.ssrLoadModule('/src/operate/rows.ts');

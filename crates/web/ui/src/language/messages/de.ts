@@ -233,4 +233,13 @@ export default catalogue<typeof en>()({
   'start.mayBeEmpty': 'Kann leer bleiben.',
   'start.button': 'Starten',
   'start.started': 'Gestartet: Instanz {key}',
+  'diagram.region': 'Diagramm',
+  'diagram.zoomIn': 'Vergrößern',
+  'diagram.zoomOut': 'Verkleinern',
+  'diagram.fitAll': 'Diagramm einpassen',
+  'diagram.fit': 'Einpassen',
+  'diagram.laidOut': 'Das Modell hat kein Diagramm; dieses ist nach seinen Flüssen angeordnet.',
+  'diagram.notDrawn': 'Nicht gezeichnet: {elements}',
+  'diagram.decision': 'Entscheidung',
+  'diagram.process': 'der Prozess',
 });

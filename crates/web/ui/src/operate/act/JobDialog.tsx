@@ -7,16 +7,10 @@ import { Action, Dialog, Failure, Field, State } from '../../ui/parts';
 import { Time } from '../../ui/time';
 import { say } from '../../ui/toast';
 import { durationOf, objectProblem } from './words';
+import { t } from '../../language';
 
-const KINDS = {
-  complete: { word: 'Complete', effect: 'The job is done: its element goes on with these variables.' },
-  fail: { word: 'Fail', effect: 'The job goes back with so many retries. Without any, there is an incident.' },
-  throw: { word: 'Throw an error', effect: 'The nearest event that catches this error is triggered. If there is none, there is an incident.' },
-  retries: { word: 'Change retries', effect: 'So many attempts are left. An incident of the job stays until it is resolved.' },
-  timeout: { word: 'Change the time-out', effect: 'A worker has the job for so long from now on.' },
-  priority: { word: 'Change the priority', effect: 'Workers get jobs with a higher priority first.' },
-} as const;
-type Kind = keyof typeof KINDS;
+const KINDS = ['complete', 'fail', 'throw', 'retries', 'timeout', 'priority'] as const;
+type Kind = (typeof KINDS)[number];
 
 /** Does what a worker would do with a job, or changes how it is offered to workers. */
 export default function JobDialog(props: { jobKey: string; onClose: () => void; onDone: () => Promise<void> }): JSX.Element {
@@ -34,21 +28,21 @@ export default function JobDialog(props: { jobKey: string; onClose: () => void; 
   /** Only what a worker has can fail or time out. */
   const isOffered = () => job() !== undefined && !job()!.worker && !job()!.deadline;
   const problem = () => {
-    if (isOffered() && (kind() === 'fail' || kind() === 'timeout')) return 'No worker has this job yet: it can be completed, or an error thrown.';
+    if (isOffered() && (kind() === 'fail' || kind() === 'timeout')) return t('change.job.notActivated');
     switch (kind()) {
       case 'complete':
         return objectProblem(variables());
       case 'fail':
-        if (duration().trim() !== '' && durationOf(duration()) === undefined) return 'The pause is such as 30 s, 5 min or 2 h.';
-        return isWhole() && Number(number()) >= 0 ? objectProblem(variables()) : 'The retries are a number.';
+        if (duration().trim() !== '' && durationOf(duration()) === undefined) return t('change.job.pause');
+        return isWhole() && Number(number()) >= 0 ? objectProblem(variables()) : t('change.job.retriesNumber');
       case 'throw':
-        return code().trim() === '' ? 'The code of the error is missing.' : objectProblem(variables());
+        return code().trim() === '' ? t('change.job.noCode') : objectProblem(variables());
       case 'retries':
-        return isWhole() && Number(number()) > 0 ? undefined : 'The retries are a number above zero.';
+        return isWhole() && Number(number()) > 0 ? undefined : t('change.job.retriesAboveZero');
       case 'timeout':
-        return durationOf(duration()) === undefined ? 'The time is such as 30 s, 5 min or 2 h.' : undefined;
+        return durationOf(duration()) === undefined ? t('change.time') : undefined;
       case 'priority':
-        return isWhole() ? undefined : 'The priority is a number.';
+        return isWhole() ? undefined : t('change.job.priorityNumber');
     }
   };
   const withVariables = (...members: [string, string][]): string =>
@@ -83,10 +77,10 @@ export default function JobDialog(props: { jobKey: string; onClose: () => void; 
     }
     await props.onDone();
     props.onClose();
-    say(`${KINDS[kind()].word}: done`);
+    say(t('change.job.done', { action: t(`change.job.${kind()}`) }));
   };
   const variablesField = () => (
-    <Field label="Variables as JSON" hint={'An object, such as {"paid": true}; empty for none'}>
+    <Field label={t('change.variables')} hint={t('change.variables.hint', { example: '{"paid": true}' })}>
       <textarea rows={5} spellcheck={false} aria-invalid={jsonProblem(variables() || '{}') !== undefined} onInput={(event) => setVariables(event.currentTarget.value)} />
     </Field>
   );
@@ -96,67 +90,68 @@ export default function JobDialog(props: { jobKey: string; onClose: () => void; 
     </Field>
   );
   const messageField = () => (
-    <Field label="Message">
+    <Field label={t('change.job.message')}>
       <input onInput={(event) => setMessage(event.currentTarget.value)} />
     </Field>
   );
   const durationField = (label: string) => (
-    <Field label={label} hint="such as 30 s, 5 min or 2 h">
+    <Field label={label} hint={t('change.duration')}>
       <input onInput={(event) => setDuration(event.currentTarget.value)} />
     </Field>
   );
   return (
-    <Dialog title="Act as the worker" onClose={props.onClose} wide>
+    <Dialog title={t('change.job.title')} onClose={props.onClose} wide>
       <div class="stack">
         <Show when={found.error}>{(error) => <Failure of={error()} />}</Show>
         <Show when={job()}>
           {(job) => (
             <p>
-              <State of={job().state} /> job of the type <strong>{job().type}</strong> <span class="key">{job().jobKey}</span>, retries {job().retries}
+              <State of={job().state} /> {t('change.job.ofType')} <strong>{job().type}</strong> <span class="key">{job().jobKey}</span>
+              {t('change.job.retriesLeft', { retries: job().retries })}
               <Show when={job().worker}>
-                , with the worker {job().worker} until <Time of={job().deadline} />
+                {t('change.job.withWorker', { worker: job().worker })} <Time of={job().deadline} />
               </Show>
             </p>
           )}
         </Show>
         <fieldset class="row">
-          <legend>What to do</legend>
-          <For each={Object.keys(KINDS) as Kind[]}>
+          <legend>{t('change.job.what')}</legend>
+          <For each={KINDS}>
             {(one) => (
               <label class="row">
-                <input type="radio" name={id} checked={kind() === one} onChange={() => setKind(one)} /> {KINDS[one].word}
+                <input type="radio" name={id} checked={kind() === one} onChange={() => setKind(one)} /> {t(`change.job.${one}`)}
               </label>
             )}
           </For>
         </fieldset>
-        <p class="muted">{KINDS[kind()].effect}</p>
+        <p class="muted">{t(`change.job.${kind()}.effect`)}</p>
         <Switch>
           <Match when={kind() === 'complete'}>{variablesField()}</Match>
           <Match when={kind() === 'fail'}>
-            {numberField('Retries left')}
+            {numberField(t('change.job.field.retriesLeft'))}
             {messageField()}
-            {durationField('Pause before the next attempt')}
+            {durationField(t('change.job.field.pause'))}
             {variablesField()}
           </Match>
           <Match when={kind() === 'throw'}>
-            <Field label="Code of the error">
+            <Field label={t('change.job.field.code')}>
               <input onInput={(event) => setCode(event.currentTarget.value)} />
             </Field>
             {messageField()}
             {variablesField()}
           </Match>
-          <Match when={kind() === 'retries'}>{numberField('Retries')}</Match>
-          <Match when={kind() === 'timeout'}>{durationField('Time from now')}</Match>
-          <Match when={kind() === 'priority'}>{numberField('Priority')}</Match>
+          <Match when={kind() === 'retries'}>{numberField(t('change.job.field.retries'))}</Match>
+          <Match when={kind() === 'timeout'}>{durationField(t('change.job.field.time'))}</Match>
+          <Match when={kind() === 'priority'}>{numberField(t('change.job.field.priority'))}</Match>
         </Switch>
         <p class="muted" role="status">
           {problem() ?? ''}
         </p>
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
-          <button onClick={() => props.onClose()}>Close</button>
+          <button onClick={() => props.onClose()}>{t('change.close')}</button>
           <Action class="primary" do={run} disabled={problem() !== undefined}>
-            {KINDS[kind()].word}
+            {t(`change.job.${kind()}`)}
           </Action>
         </div>
       </div>

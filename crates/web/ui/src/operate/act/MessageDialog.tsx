@@ -5,13 +5,9 @@ import { jsonObject } from '../../ui/json';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
 import { say } from '../../ui/toast';
 import { durationOf, objectProblem } from './words';
+import { t } from '../../language';
 
-const KINDS = {
-  correlate: { word: 'Correlate', effect: 'One that waits for the message now gets it; if nobody waits, the server says so.' },
-  publish: { word: 'Publish', effect: 'All processes that wait for the message get it, each once. It is kept for those that will wait, for as long as is given.' },
-  broadcast: { word: 'Broadcast', effect: 'Everybody who waits for the signal now gets it, in every instance of every process of the tenant.' },
-} as const;
-export type MessageKind = keyof typeof KINDS;
+export type MessageKind = 'correlate' | 'publish' | 'broadcast';
 
 /** Sends a message or a signal to what waits for it. */
 export default function MessageDialog(props: {
@@ -32,8 +28,8 @@ export default function MessageDialog(props: {
   const [messageId, setMessageId] = createSignal('');
   const [failure, setFailure] = createSignal<unknown>();
   const problem = () => {
-    if (name().trim() === '') return 'The name is missing.';
-    if (kind() === 'publish' && life().trim() !== '' && durationOf(life()) === undefined) return 'The time is such as 30 s, 5 min or 2 h.';
+    if (name().trim() === '') return t('change.noName');
+    if (kind() === 'publish' && life().trim() !== '' && durationOf(life()) === undefined) return t('change.time');
     return objectProblem(variables());
   };
   const run = async () => {
@@ -51,13 +47,13 @@ export default function MessageDialog(props: {
     try {
       if (kind() === 'correlate') {
         const { processInstanceKey } = await call(correlateMessage, { text });
-        say(`Correlated with the process instance ${processInstanceKey}`);
+        say(t('change.message.correlated', { key: processInstanceKey }));
       } else if (kind() === 'publish') {
         const { messageKey } = await call(publishMessage, { text });
-        say(`Published as the message ${messageKey}`);
+        say(t('change.message.published', { key: messageKey }));
       } else {
         const { signalKey } = await call(broadcastSignal, { text });
-        say(`Broadcast as the signal ${signalKey}`);
+        say(t('change.message.sent', { key: signalKey }));
       }
     } catch (error) {
       setFailure(error);
@@ -67,41 +63,41 @@ export default function MessageDialog(props: {
     props.onClose();
   };
   return (
-    <Dialog title={props.kinds.length === 1 ? `${KINDS[kind()].word} ${kind() === 'broadcast' ? 'a signal' : 'a message'}` : 'Send a message'} onClose={props.onClose} wide>
+    <Dialog title={props.kinds.length === 1 ? t(`change.message.${kind()}.title`) : t('change.message.send')} onClose={props.onClose} wide>
       <div class="stack">
         <Show when={props.kinds.length > 1}>
           <fieldset class="row">
-            <legend>How</legend>
+            <legend>{t('change.message.how')}</legend>
             <For each={props.kinds}>
               {(one) => (
                 <label class="row">
-                  <input type="radio" name={id} checked={kind() === one} onChange={() => setKind(one)} /> {KINDS[one].word}
+                  <input type="radio" name={id} checked={kind() === one} onChange={() => setKind(one)} /> {t(`change.message.${one}`)}
                 </label>
               )}
             </For>
           </fieldset>
         </Show>
-        <p class="muted">{KINDS[kind()].effect}</p>
-        <Field label={kind() === 'broadcast' ? 'Name of the signal' : 'Name of the message'}>
+        <p class="muted">{t(`change.message.${kind()}.effect`)}</p>
+        <Field label={kind() === 'broadcast' ? t('change.message.signalName') : t('change.message.name')}>
           <input value={props.name ?? ''} ref={(one) => (one.defaultValue = props.name ?? '')} onInput={(event) => setName(event.currentTarget.value)} />
         </Field>
         <Show when={kind() !== 'broadcast'}>
-          <Field label="Correlation key" hint="Empty for messages that start a process">
+          <Field label={t('change.message.key')} hint={t('change.message.key.hint')}>
             <input value={props.correlationKey ?? ''} ref={(one) => (one.defaultValue = props.correlationKey ?? '')} onInput={(event) => setKey(event.currentTarget.value)} />
           </Field>
         </Show>
         <Show when={kind() === 'publish'}>
-          <Field label="Kept for" hint="such as 30 s, 5 min or 2 h; empty: not at all">
+          <Field label={t('change.message.life')} hint={t('change.message.life.hint')}>
             <input onInput={(event) => setLife(event.currentTarget.value)} />
           </Field>
-          <Field label="ID of the message" hint="While a message with the same ID is kept, another one is refused">
+          <Field label={t('change.message.id')} hint={t('change.message.id.hint')}>
             <input onInput={(event) => setMessageId(event.currentTarget.value)} />
           </Field>
         </Show>
-        <Field label="Tenant" hint="Empty for the default one">
+        <Field label={t('change.message.tenant')} hint={t('change.message.tenant.hint')}>
           <input value={tenant()} ref={(one) => (one.defaultValue = tenant())} onInput={(event) => setTenant(event.currentTarget.value)} />
         </Field>
-        <Field label="Variables as JSON" hint={'An object, such as {"paid": true}; empty for none'}>
+        <Field label={t('change.variables')} hint={t('change.variables.hint', { example: '{"paid": true}' })}>
           <textarea rows={5} spellcheck={false} onInput={(event) => setVariables(event.currentTarget.value)} />
         </Field>
         <p class="muted" role="status">
@@ -109,9 +105,9 @@ export default function MessageDialog(props: {
         </p>
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
-          <button onClick={() => props.onClose()}>Close</button>
+          <button onClick={() => props.onClose()}>{t('change.close')}</button>
           <Action class="primary" do={run} disabled={problem() !== undefined}>
-            {KINDS[kind()].word}
+            {t(`change.message.${kind()}`)}
           </Action>
         </div>
       </div>

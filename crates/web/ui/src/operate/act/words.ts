@@ -10,6 +10,7 @@ import type {
 } from '../../api/generated/types';
 import { wordOf } from '../../ui/words';
 import { exactText, relativeText } from '../../ui/time';
+import { count, t } from '../../language';
 
 /** The details by kind; the contract tells them apart by their type alone. */
 export type Waiting =
@@ -29,22 +30,22 @@ export function waitText(waiting: Waiting): string {
   switch (waiting.kind) {
     case 'JOB': {
       const listener = waiting.jobKind === 'EXECUTION_LISTENER' || waiting.jobKind === 'TASK_LISTENER';
-      const whose = listener ? `, for its ${wordOf(waiting.jobKind).toLowerCase()} (${(waiting.listenerEventType ?? '').toLowerCase().replaceAll('_', ' ')})` : '';
-      const retries = waiting.retries === 0 ? '; the job has no retries left' : waiting.retries === null ? '' : `; ${waiting.retries} ${waiting.retries === 1 ? 'retry' : 'retries'} left`;
-      return `waits for a worker of the type ${waiting.jobType}${whose}${retries}`;
+      const whose = listener ? t('change.waits.listener', { kind: wordOf(waiting.jobKind).toLowerCase(), event: (waiting.listenerEventType ?? '').toLowerCase().replaceAll('_', ' ') }) : '';
+      const retries = waiting.retries === 0 ? t('change.waits.noRetries') : waiting.retries === null ? '' : count(waiting.retries, 'change.waits.retries.one', 'change.waits.retries.other');
+      return t('change.waits.job', { type: waiting.jobType, listener: whose, retries });
     }
     case 'MESSAGE':
-      return `waits for the message ${waiting.messageName}${waiting.correlationKey ? ` with the key ${waiting.correlationKey}` : ''}`;
+      return waiting.correlationKey ? t('change.waits.messageKey', { name: waiting.messageName, key: waiting.correlationKey }) : t('change.waits.message', { name: waiting.messageName });
     case 'USER_TASK':
-      return `waits for a person${waiting.dueDate ? `, due ${momentText(waiting.dueDate)}` : ''}`;
+      return waiting.dueDate ? t('change.waits.personDue', { moment: momentText(waiting.dueDate) }) : t('change.waits.person');
     case 'TIMER': {
-      const more = waiting.repetitions !== null && waiting.repetitions > 1 ? `, ${waiting.repetitions} times in all` : waiting.repetitions === -1 ? ', again and again' : '';
-      return waiting.dueDate === null ? `waits for a timer${more}` : `waits until ${momentText(new Date(waiting.dueDate).toISOString())}${more}`;
+      const more = waiting.repetitions !== null && waiting.repetitions > 1 ? t('change.waits.times', { count: waiting.repetitions }) : waiting.repetitions === -1 ? t('change.waits.forever') : '';
+      return waiting.dueDate === null ? t('change.waits.timer', { more }) : t('change.waits.until', { moment: momentText(new Date(waiting.dueDate).toISOString()), more });
     }
     case 'SIGNAL':
-      return `waits for the signal ${waiting.signalName}`;
+      return t('change.waits.signal', { name: waiting.signalName });
     case 'CONDITION':
-      return `waits until ${waiting.expression.replace(/^=\s*/, '')} is true`;
+      return t('change.waits.condition', { expression: waiting.expression.replace(/^=\s*/, '') });
   }
 }
 
@@ -53,7 +54,7 @@ export function objectProblem(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'Variables are a JSON object, such as {"paid": true}.';
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : t('change.variables.object', { example: '{"paid": true}' });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

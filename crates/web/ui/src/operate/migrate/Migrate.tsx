@@ -13,6 +13,7 @@ import { type Filter, parse, toApi, write } from '../filters';
 import { Sample } from '../Sample';
 import { newIn, parseChoices, rowsOf, writeChoices } from './mapping';
 import { MappingTable } from './MappingTable';
+import { count, t } from '../../language';
 
 const VERSIONS_MAX = 1000;
 const PICKED = 100;
@@ -42,16 +43,16 @@ function Picker(props: { label: string; process: string | undefined; version: nu
   return (
     <div class="row">
       <strong>{props.label}</strong>
-      <input aria-label={`${props.label}: process`} list={`${props.label}-processes`} placeholder="ID of a process" value={props.process ?? ''} onChange={(event) => props.onChange(event.currentTarget.value.trim() || undefined, undefined)} />
+      <input aria-label={t('change.migrate.processOf', { side: props.label })} list={`${props.label}-processes`} placeholder={t('change.migrate.processId')} value={props.process ?? ''} onChange={(event) => props.onChange(event.currentTarget.value.trim() || undefined, undefined)} />
       <datalist id={`${props.label}-processes`}>
         <For each={processes.data?.items}>{(one) => <option value={one.processDefinitionId}>{one.name ?? ''}</option>}</For>
       </datalist>
-      <select aria-label={`${props.label}: version`} disabled={props.process === undefined} onChange={(event) => props.onChange(props.process, Number(event.currentTarget.value) || undefined)}>
-        <option value="">Choose a version</option>
+      <select aria-label={t('change.migrate.versionOf', { side: props.label })} disabled={props.process === undefined} onChange={(event) => props.onChange(props.process, Number(event.currentTarget.value) || undefined)}>
+        <option value="">{t('change.migrate.chooseVersion')}</option>
         <For each={versions.data?.items}>
           {(one) => (
             <option value={one.version} selected={one.version === props.version}>
-              Version {one.version}
+              {t('change.migrate.version', { version: one.version })}
               {one.versionTag ? ` (${one.versionTag})` : ''}
             </option>
           )}
@@ -113,20 +114,18 @@ export default function Migrate(): JSX.Element {
   const stranded = () => rows().filter((row) => row.target === undefined && tokensOn(row.source.id) > 0);
   const isSingle = () => filter().keys.length === 1;
   const blocked = () => {
-    if (rows().length === 0) return 'Choose the instances and the target first.';
-    if (wrong().length > 0) return `${number(wrong().length)} ${wrong().length === 1 ? 'mapping is' : 'mappings are'} not possible.`;
-    if (isSingle() && stranded().length > 0) return `Tokens stand on ${stranded().map((row) => row.source.name || row.source.id).join(', ')}: map them, or the server refuses.`;
+    if (rows().length === 0) return t('change.migrate.first');
+    if (wrong().length > 0) return count(wrong().length, 'change.migrate.impossible.one', 'change.migrate.impossible.other');
+    if (isSingle() && stranded().length > 0) return t('change.migrate.stranded', { elements: stranded().map((row) => row.source.name || row.source.id).join(', ') });
     return undefined;
   };
   return (
     <main class="page">
-      <h1>Migrate instances</h1>
-      <p class="muted">
-        Instances go on in another definition where they stand: each token on the element that its own is mapped to. Elements without tokens need no mapping. Variables, jobs and dates stay as they are.
-      </p>
+      <h1>{t('change.migrate.title')}</h1>
+      <p class="muted">{t('change.migrate.text')}</p>
       <div class="halves even">
-        <section class="stack" aria-label="Source">
-          <Picker label="From" process={filter().process} version={filter().version} onChange={(process, version) => show({ filter: { ...filter(), process, version }, choices: new Map() })} />
+        <section class="stack" aria-label={t('change.migrate.source')}>
+          <Picker label={t('change.from')} process={filter().process} version={filter().version} onChange={(process, version) => show({ filter: { ...filter(), process, version }, choices: new Map() })} />
           <Show when={from()?.processDefinitionKey} keyed>
             {(key) => (
               <BpmnDiagram
@@ -139,8 +138,8 @@ export default function Migrate(): JSX.Element {
             )}
           </Show>
         </section>
-        <section class="stack" aria-label="Target">
-          <Picker label="To" process={target().process} version={target().version} onChange={(process, version) => show({ target: process, targetVersion: version, choices: new Map() })} />
+        <section class="stack" aria-label={t('change.migrate.target')}>
+          <Picker label={t('change.to')} process={target().process} version={target().version} onChange={(process, version) => show({ target: process, targetVersion: version, choices: new Map() })} />
           <Show when={to()?.processDefinitionKey} keyed>
             {(key) => (
               <BpmnDiagram
@@ -154,17 +153,17 @@ export default function Migrate(): JSX.Element {
         </section>
       </div>
       <Show when={isSame()}>
-        <p class="failure">Source and target are the same definition.</p>
+        <p class="failure">{t('change.migrate.same')}</p>
       </Show>
       <Show when={source.error ?? aim.error ?? counts.error}>{(error) => <Failure of={error()} />}</Show>
       <Show when={rows().length > 0}>
         <MappingTable rows={rows()} source={sourceModel()!} target={targetModel()!} tokensOn={tokensOn} selected={selected()} onSelect={setSelected} onMap={map} />
         <Show when={newIn(targetModel()!, rows()).length > 0}>
-          <p class="muted">Only in the target: {newIn(targetModel()!, rows()).map((one) => one.name || one.id).join(', ')}.</p>
+          <p class="muted">{t('change.migrate.onlyTarget', { elements: newIn(targetModel()!, rows()).map((one) => one.name || one.id).join(', ') })}</p>
         </Show>
         <Show when={stranded().length > 0}>
           <p class="failure">
-            Tokens stand on elements without a mapping: {stranded().map((row) => `${row.source.name || row.source.id} (${number(tokensOn(row.source.id))})`).join(', ')}. The server refuses their instances.
+            {t('change.migrate.unmapped', { elements: stranded().map((row) => `${row.source.name || row.source.id} (${number(tokensOn(row.source.id))})`).join(', ') })}
           </p>
         </Show>
       </Show>
@@ -189,7 +188,7 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
         await call(migrateProcessInstance, { path: { processInstanceKey: key! }, body: plan });
         await refresh();
         navigate(`/operate/processes/${key}`);
-        say('Migrated');
+        say(t('change.migrate.done'));
       } else {
         const { batchOperationKey } = await call(migrateProcessInstancesBatchOperation, { body: { filter: api(), migrationPlan: plan } });
         await refresh();
@@ -206,26 +205,27 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <div class="row">
         <Show when={props.filter.version !== undefined}>
-          <A href={list()}>{total(found.data?.page)} instances match</A>
+          <A href={list()}>{t('change.migrate.match', { count: total(found.data?.page) })}</A>
         </Show>
         <span class="muted" role="status">
           {props.blocked ?? ''}
         </span>
         <span class="spacer" />
         <button class="primary" disabled={props.blocked !== undefined || (found.data?.page.totalItems ?? 0) === 0} onClick={() => setAsking(true)}>
-          Migrate …
+          {t('change.migrate.migrate')}
         </button>
       </div>
       <Show when={asking()}>
-        <Dialog title="Migrate?" onClose={() => setAsking(false)} wide>
+        <Dialog title={t('change.migrate.ask')} onClose={() => setAsking(false)} wide>
           <p>
-            The instances go on in <strong>{props.to?.name || props.to?.processDefinitionId}</strong>, version {props.to?.version}, with {number(props.rows.length)} elements mapped. An instance that cannot be migrated stays as it is, and its reason is told.
+            {t('change.migrate.ask.before')} <strong>{props.to?.name || props.to?.processDefinitionId}</strong>
+            {t('change.migrate.ask.after', { version: props.to?.version ?? '', count: number(props.rows.length) })}
           </p>
           <Sample filter={api()} />
           <div class="actions">
-            <button onClick={() => setAsking(false)}>Back</button>
+            <button onClick={() => setAsking(false)}>{t('change.back')}</button>
             <Action class="primary" do={run}>
-              Migrate {props.isSingle ? 'the instance' : `${total(found.data?.page)} instances`}
+              {props.isSingle ? t('change.migrate.runOne') : t('change.migrate.runMany', { count: total(found.data?.page) })}
             </Action>
           </div>
         </Dialog>

@@ -1,5 +1,6 @@
 // Mapping of the elements of one model to those of another: suggestions, and every reason why a mapping would be refused.
 import type { Model, ModelElement } from '../../diagram/model';
+import { t } from '../../language';
 
 /** How a target came about: suggested by ID or by name, or chosen. */
 export type Origin = 'ID' | 'name' | 'chosen';
@@ -21,13 +22,13 @@ export const parseChoices = (all: readonly string[]): Map<string, string> =>
 export const writeChoices = (choices: ReadonlyMap<string, string>): string[] => [...choices].map(([source, target]) => `${source}:${target}`);
 
 const words = (type: string): string => type.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-const kindOf = (one: ModelElement): string => `${one.event ? `${one.event} ` : ''}${words(one.type)}${one.isEventSubProcess ? ' for events' : ''}${one.loop ? ` (${one.loop} multi-instance)` : ''}`;
+const kindOf = (one: ModelElement): string => `${one.event ? `${one.event} ` : ''}${words(one.type)}${one.isEventSubProcess ? t('change.migrate.problem.forEvents') : ''}${one.loop ? t('change.migrate.problem.multi', { order: one.loop }) : ''}`;
 
 /** Whether the elements are of the same kind, so that one may stand for the other. */
 function kindProblem(source: ModelElement, target: ModelElement): string | undefined {
-  if (kindOf(source) !== kindOf(target)) return `A ${kindOf(source)} cannot become a ${kindOf(target)}.`;
+  if (kindOf(source) !== kindOf(target)) return t('change.migrate.problem.kind', { source: kindOf(source), target: kindOf(target) });
   // Work may go from a worker to people, but not back.
-  if (source.isOfWorker !== target.isOfWorker && !(source.type === 'userTask' && source.isOfWorker)) return 'One is done by a job worker, the other is not.';
+  if (source.isOfWorker !== target.isOfWorker && !(source.type === 'userTask' && source.isOfWorker)) return t('change.migrate.problem.worker');
   return undefined;
 }
 
@@ -55,18 +56,18 @@ function suggestion(one: ModelElement, target: Model): { id: string; origin: Ori
 function problemsOf({ source: one, target: id }: Row, source: Model, target: Model, mapped: ReadonlyMap<string, string | undefined>, rows: readonly Row[]): string[] {
   if (id === undefined) return [];
   const other = target.elements.get(id);
-  if (!other) return [`The target has no element ${id}.`];
+  if (!other) return [t('change.migrate.problem.noElement', { id })];
   const found: string[] = [];
   const kind = kindProblem(one, other);
   if (kind) found.push(kind);
   const scope = one.scope === source.id ? target.id : mapped.get(one.scope);
-  if (scope === undefined) found.push(`It stands in ${source.nameOf(one.scope)}, which is not mapped.`);
-  else if (scope !== other.scope) found.push(`It would have to stand in ${target.nameOf(scope)}, but it stands in ${target.nameOf(other.scope)}.`);
+  if (scope === undefined) found.push(t('change.migrate.problem.scopeNotMapped', { scope: source.nameOf(one.scope) }));
+  else if (scope !== other.scope) found.push(t('change.migrate.problem.scope', { wanted: target.nameOf(scope), scope: target.nameOf(other.scope) }));
   if (one.attachedTo !== undefined) {
     const host = mapped.get(one.attachedTo);
-    if (host === undefined) found.push(`It is attached to ${source.nameOf(one.attachedTo)}, which is not mapped.`);
-    else if (host !== other.attachedTo) found.push(`It would have to be attached to ${target.nameOf(host)}.`);
-    if (rows.some((row) => row.source !== one && row.target === id && row.source.attachedTo !== undefined)) found.push('Two events cannot be mapped to the same one.');
+    if (host === undefined) found.push(t('change.migrate.problem.hostNotMapped', { host: source.nameOf(one.attachedTo) }));
+    else if (host !== other.attachedTo) found.push(t('change.migrate.problem.host', { host: target.nameOf(host) }));
+    if (rows.some((row) => row.source !== one && row.target === id && row.source.attachedTo !== undefined)) found.push(t('change.migrate.problem.twice'));
   }
   return found;
 }

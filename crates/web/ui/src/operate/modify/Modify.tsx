@@ -11,6 +11,7 @@ import { exactText } from '../../ui/time';
 import { say } from '../../ui/toast';
 import { type Change, differences, isTaken, request, sentence } from './plan';
 import { madeScopes, PlaceForm } from './Scopes';
+import { count as counted, t } from '../../language';
 
 const TOKENS = 100;
 
@@ -51,7 +52,7 @@ export default function Modify(props: {
     const isHere = typeof event.to === 'string' && event.to.startsWith(event.from.pathname.replace(/(\/\d+)\/.*$/, '$1'));
     if (!isHere && props.changes.length > 0 && !event.defaultPrevented) {
       event.preventDefault();
-      if (confirm('Discard the changes that are planned?')) event.retry(true);
+      if (confirm(t('change.modify.discard'))) event.retry(true);
     }
   });
   const apply = async () => {
@@ -65,38 +66,38 @@ export default function Modify(props: {
     setReviewing(false);
     props.setChanges([]);
     await props.onDone(true);
-    say('Modified');
+    say(t('change.modify.done'));
   };
   const target = () => {
     const current = step();
     return current?.kind === 'move' ? current.to : props.selected;
   };
   return (
-    <section class="panel stack" aria-label="Modification">
+    <section class="panel stack" aria-label={t('change.modify.region')}>
       <div class="row">
-        <strong>Modification mode</strong>
+        <strong>{t('change.modify.mode')}</strong>
         <label class="row">
-          {step()?.kind === 'move' ? 'Move to' : 'Element'}
+          {step()?.kind === 'move' ? t('change.modify.moveTo') : t('change.modify.element')}
           <select value={target() ?? ''} onChange={(event) => props.onSelect(event.currentTarget.value || undefined)}>
-            <option value="">Choose here, in the diagram or in the tree</option>
+            <option value="">{t('change.modify.choose')}</option>
             <For each={elements()}>{(one) => <option value={one.id}>{one.name ? `${one.name} (${one.id})` : one.id}</option>}</For>
           </select>
         </label>
         <span class="spacer" />
         <button disabled={props.changes.length === 0} onClick={() => changed(props.changes.slice(0, -1))}>
-          Undo
+          {t('change.modify.undo')}
         </button>
         <button
           onClick={() => {
-            if (props.changes.length > 0 && !confirm('Discard the changes that are planned?')) return;
+            if (props.changes.length > 0 && !confirm(t('change.modify.discard'))) return;
             changed([]);
             void props.onDone(false);
           }}
         >
-          Leave
+          {t('change.modify.leave')}
         </button>
         <button class="primary" disabled={props.changes.length === 0} onClick={() => setReviewing(true)}>
-          Review and apply …
+          {t('change.modify.review')}
         </button>
       </div>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
@@ -108,7 +109,7 @@ export default function Modify(props: {
                 const now = current();
                 return now.kind === 'move' ? now.from : undefined;
               };
-              const why = () => (from() === id ? 'The token is there already; choose another element.' : props.model.whyNotActivated(id));
+              const why = () => (from() === id ? t('change.modify.there') : props.model.whyNotActivated(id));
               return (
                 <Show when={why() === undefined} fallback={<p class="failure">{why()}</p>}>
                   <PlaceForm
@@ -131,12 +132,12 @@ export default function Modify(props: {
         )}
       </Show>
       <Show when={props.changes.length > 0}>
-        <ol aria-label="Planned changes">
+        <ol aria-label={t('change.modify.planned')}>
           <For each={props.changes}>
             {(change) => (
               <li>
                 {sentence(change, props.model.nameOf)}{' '}
-                <button class="plain" aria-label={`Remove: ${sentence(change, props.model.nameOf)}`} onClick={() => changed(props.changes.filter((one) => one !== change))}>
+                <button class="plain" aria-label={t('change.modify.removeOf', { change: sentence(change, props.model.nameOf) })} onClick={() => changed(props.changes.filter((one) => one !== change))}>
                   ✕
                 </button>
               </li>
@@ -176,43 +177,41 @@ function Choices(props: {
   const why = () => props.model.whyNotActivated(props.element);
   const isTakenHere = () => isTaken(props.changes, props.element, key());
   const chosen = () => ({ key: key(), tokens: key() ? 1 : count() });
-  const label = (one: ElementInstanceResult) => `${one.elementInstanceKey}, since ${exactText(one.startDate)}${one.hasIncident ? ', with an incident' : ''}`;
+  const label = (one: ElementInstanceResult) => t(one.hasIncident ? 'change.modify.tokenIncident' : 'change.modify.tokenSince', { key: one.elementInstanceKey, moment: exactText(one.startDate) });
   return (
     <div class="stack">
       <Show when={found.error}>{(error) => <Failure of={error()} />}</Show>
       <div class="row">
         <strong>{props.model.nameOf(props.element)}</strong>
         <Show when={found.data}>
-          <span role="status">
-            {number(count())} {count() === 1 ? 'token' : 'tokens'}
-          </span>
+          <span role="status">{counted(count(), 'change.modify.tokens.one', 'change.modify.tokens.other')}</span>
         </Show>
         <Show when={count() > 0}>
           <Show when={count() > 1} fallback={<State of="ACTIVE" incident={items()[0]?.hasIncident} />}>
-            <select aria-label="Which token" onChange={(event) => setKey(event.currentTarget.value || undefined)}>
-              <option value="">all {number(count())}</option>
+            <select aria-label={t('change.modify.which')} onChange={(event) => setKey(event.currentTarget.value || undefined)}>
+              <option value="">{t('change.modify.all', { count: number(count()) })}</option>
               <For each={items()}>{(one) => <option value={one.elementInstanceKey}>{label(one)}</option>}</For>
             </select>
           </Show>
           <button disabled={isTakenHere()} onClick={() => props.onChange([...props.changes, { kind: 'cancel', element: props.element, ...chosen() }])}>
-            Cancel {count() === 1 || key() ? 'the token' : 'the tokens'}
+            {count() === 1 || key() ? t('change.modify.cancelOne') : t('change.modify.cancelMany')}
           </button>
           <button disabled={isTakenHere()} onClick={() => props.onStep({ kind: 'move', from: props.element, ...chosen(), to: undefined })}>
-            Move …
+            {t('change.modify.move')}
           </button>
         </Show>
         <button disabled={why() !== undefined} title={why()} onClick={() => props.onStep({ kind: 'add' })}>
-          Add a token …
+          {t('change.modify.add')}
         </button>
       </div>
       <Show when={isTakenHere() && count() > 0}>
-        <p class="muted">The plan does something with these tokens already.</p>
+        <p class="muted">{t('change.modify.taken')}</p>
       </Show>
       <Show when={why()}>
         <p class="muted">{why()}</p>
       </Show>
       <Show when={(found.data?.page.totalItems ?? 0) > TOKENS}>
-        <p class="muted">The first {TOKENS} tokens can be chosen one by one here.</p>
+        <p class="muted">{t('change.modify.first', { count: TOKENS })}</p>
       </Show>
     </div>
   );
@@ -235,19 +234,19 @@ function Review(props: {
   const hasInner = (id: string) => [...props.model.elements.values()].some((one) => one.scope === id);
   const made = () => madeScopes(props.model, props.changes, (id) => now().get(id) ?? 0);
   return (
-    <Dialog title="Apply these changes?" onClose={props.onClose} wide>
+    <Dialog title={t('change.modify.apply')} onClose={props.onClose} wide>
       <ol>
         <For each={props.changes}>{(change) => <li>{sentence(change, props.model.nameOf)}</li>}</For>
       </ol>
-      <table aria-label="Tokens before and after">
+      <table aria-label={t('change.modify.table')}>
         <thead>
           <tr>
-            <th scope="col">Element</th>
+            <th scope="col">{t('change.modify.element')}</th>
             <th scope="col" class="number">
-              Tokens now
+              {t('change.modify.now')}
             </th>
             <th scope="col" class="number">
-              after
+              {t('change.modify.after')}
             </th>
           </tr>
         </thead>
@@ -264,20 +263,20 @@ function Review(props: {
         </tbody>
       </table>
       <Show when={made().length > 0}>
-        <p>New scopes: {made().map(props.model.nameOf).join(', ')}.</p>
+        <p>{t('change.modify.newScopes', { scopes: made().map(props.model.nameOf).join(', ') })}</p>
       </Show>
       <Show when={!left()}>
         <p class="failure">
           {props.isChild
-            ? 'Nothing would be left in this instance, and another one has called it: the server refuses that.'
-            : 'Nothing is left in this instance: it ends as canceled. This cannot be undone.'}
+            ? t('change.modify.childEmpty')
+            : t('change.modify.empty')}
         </p>
       </Show>
-      <p class="muted">Tokens are put first, then others are canceled: all of it happens, or nothing.</p>
+      <p class="muted">{t('change.modify.order')}</p>
       <div class="actions">
-        <button onClick={() => props.onClose()}>Back</button>
+        <button onClick={() => props.onClose()}>{t('change.back')}</button>
         <Action class="primary" do={props.apply}>
-          Apply {props.changes.length === 1 ? 'the change' : `${props.changes.length} changes`}
+          {props.changes.length === 1 ? t('change.modify.applyOne') : t('change.modify.applyMany', { count: props.changes.length })}
         </Action>
       </div>
     </Dialog>

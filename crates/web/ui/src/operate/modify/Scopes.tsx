@@ -8,6 +8,7 @@ import { number } from '../../ui/numbers';
 import { Failure, Field } from '../../ui/parts';
 import { exactText } from '../../ui/time';
 import type { Change, Place, ScopeVariables } from './plan';
+import { t } from '../../language';
 
 const CHOICES = 100;
 
@@ -48,7 +49,7 @@ export function PlaceForm(props: {
   const place = () => chosen() ?? usual();
   const [lines, setLines] = createSignal<Line[]>([]);
   const change = (at: number, part: Partial<Line>) => setLines(lines().map((one, other) => (other === at ? { ...one, ...part } : one)));
-  const problem = (line: Line) => (line.name.trim() === '' ? 'The name is missing.' : line.value.trim() === '' ? 'The value is missing.' : jsonProblem(line.value));
+  const problem = (line: Line) => (line.name.trim() === '' ? t('change.noName') : line.value.trim() === '' ? t('change.scope.noValue') : jsonProblem(line.value));
   const variables = (): ScopeVariables[] => {
     const byScope = new Map<string, [string, string][]>();
     for (const one of lines()) byScope.set(one.scope, [...(byScope.get(one.scope) ?? []), [one.name.trim(), one.value]]);
@@ -60,49 +61,49 @@ export function PlaceForm(props: {
     const at: Place | { kind: 'beside' } = place() === 'beside' ? { kind: 'beside' } : place() === 'found' ? { kind: 'found' } : { kind: 'below', key: place() };
     props.onReady(at, variables());
   };
-  const label = (one: ElementInstanceResult) => `${props.model.nameOf(one.elementId)} ${one.elementInstanceKey}, started ${exactText(one.startDate)}`;
+  const label = (one: ElementInstanceResult) => t('change.scope.label', { element: props.model.nameOf(one.elementId), key: one.elementInstanceKey, moment: exactText(one.startDate) });
   return (
-    <form class="stack" onSubmit={submit} aria-label={`Token on ${props.model.nameOf(props.target)}`}>
+    <form class="stack" onSubmit={submit} aria-label={t('change.scope.tokenOn', { element: props.model.nameOf(props.target) })}>
       <Show when={found.error}>{(error) => <Failure of={error()} />}</Show>
       <Show when={scopes().length > 0 && isReady()}>
-        <Field label="In which scope">
+        <Field label={t('change.scope.which')}>
           <select value={place()} onChange={(event) => setChosen(event.currentTarget.value)} required>
             <Show when={isAmbiguous() && props.from === undefined}>
-              <option value="">Choose one of {number(instances().length)} …</option>
+              <option value="">{t('change.scope.chooseOf', { count: number(instances().length) })}</option>
             </Show>
             <Show when={isBeside()}>
-              <option value="beside">the scope where the token is</option>
+              <option value="beside">{t('change.scope.beside')}</option>
             </Show>
             <Show when={!isAmbiguous() || props.from !== undefined}>
-              <option value="found">{props.from === undefined ? 'the one that there is, or a new one' : 'the nearest one around the token, or a new one'}</option>
+              <option value="found">{props.from === undefined ? t('change.scope.found') : t('change.scope.nearest')}</option>
             </Show>
             <For each={[...scopes()].reverse()}>
               {(scope) => <For each={instances().filter((one) => one.elementId === scope)}>{(one) => <option value={one.elementInstanceKey}>{label(one)}</option>}</For>}
             </For>
             <Show when={isAmbiguous()}>
-              <option value={props.instanceKey}>the process instance: with new scopes</option>
+              <option value={props.instanceKey}>{t('change.scope.instance')}</option>
             </Show>
           </select>
         </Field>
         <Show when={(found.data?.page.totalItems ?? 0) > CHOICES}>
           <p class="muted">
-            The first {CHOICES} of {number(found.data!.page.totalItems)} scopes are listed; choose one in the tree to see its key.
+            {t('change.scope.first', { count: CHOICES, total: number(found.data!.page.totalItems) })}
           </p>
         </Show>
         <Show when={made().length > 0}>
-          <p class="muted">Made for it: {made().map(props.model.nameOf).join(', ')}, without their start events and input mappings.</p>
+          <p class="muted">{t('change.scope.made', { scopes: made().map(props.model.nameOf).join(', ') })}</p>
         </Show>
       </Show>
       <For each={lines().map((_, at) => at)}>
         {(at) => (
           <div class="row">
-            <select aria-label="Scope of the variable" value={lines()[at]!.scope} onChange={(event) => change(at, { scope: event.currentTarget.value })}>
-              <option value="">process instance</option>
+            <select aria-label={t('change.scope.scopeOf')} value={lines()[at]!.scope} onChange={(event) => change(at, { scope: event.currentTarget.value })}>
+              <option value="">{t('change.scope.processInstance')}</option>
               <For each={[...scopes(), props.target]}>{(scope) => <option value={scope}>{props.model.nameOf(scope)}</option>}</For>
             </select>
-            <input aria-label="Name of the variable" placeholder="Name" value={lines()[at]!.name} onInput={(event) => change(at, { name: event.currentTarget.value })} />
-            <input aria-label="Value as JSON" placeholder='Value as JSON: "text", 12, true' value={lines()[at]!.value} onInput={(event) => change(at, { value: event.currentTarget.value })} />
-            <button type="button" class="plain" aria-label="Remove the variable" onClick={() => setLines(lines().filter((_, other) => other !== at))}>
+            <input aria-label={t('change.scope.nameOf')} placeholder={t('change.scope.name')} value={lines()[at]!.name} onInput={(event) => change(at, { name: event.currentTarget.value })} />
+            <input aria-label={t('change.scope.value')} placeholder={t('change.scope.value.hint')} value={lines()[at]!.value} onInput={(event) => change(at, { value: event.currentTarget.value })} />
+            <button type="button" class="plain" aria-label={t('change.scope.remove')} onClick={() => setLines(lines().filter((_, other) => other !== at))}>
               ✕
             </button>
             <span class="muted" role="status">
@@ -113,14 +114,14 @@ export function PlaceForm(props: {
       </For>
       <div class="row">
         <button type="button" onClick={() => setLines([...lines(), { scope: made()[0] ?? '', name: '', value: '' }])}>
-          Add a variable
+          {t('change.scope.addVariable')}
         </button>
         <span class="spacer" />
         <button type="button" onClick={() => props.onClose()}>
-          Back
+          {t('change.back')}
         </button>
         <button class="primary" type="submit" disabled={!isReady() || place() === '' || lines().some((line) => problem(line) !== undefined)}>
-          Add to the plan
+          {t('change.scope.addToPlan')}
         </button>
       </div>
     </form>

@@ -1,5 +1,6 @@
 // Changes that a modification makes, before they are sent: as words, as tokens, and as the request.
 import { jsonObject } from '../../ui/json';
+import { t } from '../../language';
 
 export interface ScopeVariables {
   /** ID of the scope, or nothing for the process instance. */
@@ -18,27 +19,32 @@ export type Change =
 
 type Names = (id: string) => string;
 
-const tokens = (count: number, key: string | undefined): string => (key ? `the token ${key}` : count === 1 ? 'the token' : `all ${count} tokens`);
+const tokens = (count: number, key: string | undefined): string => (key ? t('change.plan.tokenKey', { key }) : count === 1 ? t('change.plan.token') : t('change.plan.allTokens', { count }));
 
 /** A change in words. */
 export function sentence(change: Change, nameOf: Names): string {
-  const name = (id: string) => `“${nameOf(id)}”`;
   switch (change.kind) {
     case 'add':
-      return `Put a token on ${name(change.element)}${placeText(change.place)}${variablesText(change.variables, nameOf)}.`;
+      return t('change.plan.add', { element: nameOf(change.element), place: placeText(change.place), variables: variablesText(change.variables, nameOf) });
     case 'cancel':
-      return `Cancel ${tokens(change.tokens, change.key)} of ${name(change.element)}, with all that runs inside.`;
+      return t('change.plan.cancel', { tokens: tokens(change.tokens, change.key), element: nameOf(change.element) });
     case 'move':
-      return `Move ${tokens(change.tokens, change.key)} from ${name(change.element)} to ${name(change.to)}${placeText(change.place)}${variablesText(change.variables, nameOf)}.`;
+      return t('change.plan.move', {
+        tokens: tokens(change.tokens, change.key),
+        element: nameOf(change.element),
+        target: nameOf(change.to),
+        place: placeText(change.place),
+        variables: variablesText(change.variables, nameOf),
+      });
   }
 }
 
 const placeText = (place: Place | { kind: 'beside' }): string =>
-  place.kind === 'below' ? `, in the scope with the key ${place.key}` : place.kind === 'beside' ? ', in the scope where it is' : '';
+  place.kind === 'below' ? t('change.plan.below', { key: place.key }) : place.kind === 'beside' ? t('change.plan.beside') : '';
 
 function variablesText(variables: ScopeVariables[], nameOf: Names): string {
-  const parts = variables.flatMap(({ scope, values }) => values.map(([name]) => `${name} in ${scope ? `“${nameOf(scope)}”` : 'the process instance'}`));
-  return parts.length > 0 ? `, and set ${parts.join(', ')}` : '';
+  const parts = variables.flatMap(({ scope, values }) => values.map(([name]) => (scope ? t('change.plan.inScope', { name, scope: nameOf(scope) }) : t('change.plan.inInstance', { name }))));
+  return parts.length > 0 ? t('change.plan.set', { variables: parts.join(', ') }) : '';
 }
 
 /** How many tokens each element has more, or fewer, after the changes. */
