@@ -149,7 +149,8 @@ lab: release ## Run all published experiments in quick size, in at most four min
 .PHONY: lab-full
 lab-full: release ## Run all published experiments in full size, on a quiet machine, and write docs/experiments.md and README's table of REST against gRPC; more than an hour, or LAB_BUDGET=25m, which each row tells
 	@mkdir -p "$(LAB_OUT)"
-	"$(TARGET)/release/baton" lab run --all --again $(if $(LAB_BUDGET),--time-budget $(LAB_BUDGET)) --out "$(LAB_OUT)" $(ARGS); \
+	scripts/with-stores sh -c '"$$0" "$$@" $${POSTGRES_URL:+--postgres "$$POSTGRES_URL"} $${OPENSEARCH_URL:+--opensearch "$$OPENSEARCH_URL"}' \
+		"$(TARGET)/release/baton" lab run --all --again $(if $(LAB_BUDGET),--time-budget $(LAB_BUDGET)) --out "$(LAB_OUT)" $(ARGS); \
 		code=$$?; test $$code -le 1 || exit $$code
 	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --document docs/experiments.md
 	"$(TARGET)/release/baton" lab report "$(LAB_OUT)" --rest-against-grpc README.md

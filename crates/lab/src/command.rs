@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Size, Surroundings};
+use crate::lab::{Size, StorePlaces, Surroundings};
 use crate::peer::{PeerChoice, PeerPlace};
 use crate::result::{Judgement, LabRun};
 use crate::run::{QUICK_LANES, run_rows, write_files};
@@ -115,6 +115,12 @@ pub struct RunArguments {
     /// Its process, for its CPU and memory, if it is on this machine.
     #[arg(long, value_name = "PID", requires = "against")]
     pub peer_process: Option<u32>,
+    /// A PostgreSQL for E15, such as postgres://user@host:5432/database; a schema of its own is made there.
+    #[arg(long, value_name = "URL")]
+    pub postgres: Option<String>,
+    /// An OpenSearch for E15, such as http://host:9200; indices with a prefix of their own are made there.
+    #[arg(long, value_name = "URL")]
+    pub opensearch: Option<String>,
     /// Experiments at a time. Default: 3 in quick size, else 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub lanes: Option<u32>,
@@ -253,6 +259,10 @@ fn surroundings(arguments: &RunArguments) -> Result<Surroundings, LabError> {
         directory,
         day: arguments.day.clone(),
         peer: peer.transpose()?,
+        stores: StorePlaces {
+            postgres: arguments.postgres.clone(),
+            opensearch: arguments.opensearch.clone(),
+        },
         settings: arguments.settings.clone(),
         environment: arguments.environment.iter().map(pair).collect::<Result<_, _>>()?,
     })

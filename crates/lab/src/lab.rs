@@ -33,6 +33,13 @@ pub(crate) enum Size {
     Full(f64),
 }
 
+/// URLs of stores that run already.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StorePlaces {
+    pub(crate) postgres: Option<String>,
+    pub(crate) opensearch: Option<String>,
+}
+
 /// Everything that is the same for all experiments of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
@@ -44,6 +51,8 @@ pub(crate) struct Surroundings {
     pub(crate) day: Option<bench::Schedule>,
     /// Another system to compare with.
     pub(crate) peer: Option<PeerPlace>,
+    /// Stores beside the embedded one.
+    pub(crate) stores: StorePlaces,
     /// Settings of every server.
     pub(crate) settings: Vec<String>,
     /// Further variables of every server's environment.
@@ -166,6 +175,11 @@ impl Lab {
     /// The system to compare with.
     pub(crate) fn peer(&self) -> Option<PeerPlace> {
         self.surroundings.peer.clone()
+    }
+
+    /// Stores beside the embedded one.
+    pub(crate) fn store_places(&self) -> StorePlaces {
+        self.surroundings.stores.clone()
     }
 
     /// The directory of this experiment's files.

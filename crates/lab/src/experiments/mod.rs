@@ -31,6 +31,7 @@ mod l5_killed_under_load;
 mod parts;
 mod refusals;
 mod storage_fault;
+mod store_proxy;
 
 pub use l5_killed_under_load::PLANTED_SYNC_MS;
 
