@@ -23,7 +23,7 @@ const instance = (key: string | null): JSX.Element => (
 );
 
 function processOf(row: MessageSubscriptionResult): string {
-  const process = row.processDefinitionName || row.processDefinitionId || '';
+  const process = row.processDefinitionName || row.processDefinitionId;
   return row.processDefinitionVersion ? t('lists.processVersion', { process, version: row.processDefinitionVersion }) : process;
 }
 
