@@ -10,6 +10,7 @@ import {
 } from '../api/generated/operations';
 import type { IncidentFilter, IncidentProcessInstanceStatisticsByErrorResult, IncidentResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { count, t } from '../language';
 import { refresh, useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Action, Failure, Field, wordOf } from '../ui/parts';
@@ -24,10 +25,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Ages by name: from so long ago, until so long ago. */
 const AGES = {
-  hour: { word: 'less than an hour', from: HOUR_MS, to: 0 },
-  day: { word: 'an hour to a day', from: DAY_MS, to: HOUR_MS },
-  week: { word: 'a day to a week', from: 7 * DAY_MS, to: DAY_MS },
-  older: { word: 'more than a week', from: undefined, to: 7 * DAY_MS },
+  hour: { from: HOUR_MS, to: 0 },
+  day: { from: DAY_MS, to: HOUR_MS },
+  week: { from: 7 * DAY_MS, to: DAY_MS },
+  older: { from: undefined, to: 7 * DAY_MS },
 } as const;
 type Age = keyof typeof AGES;
 const TYPES = ['JOB_NO_RETRIES', 'UNHANDLED_ERROR_EVENT', 'IO_MAPPING_ERROR', 'CONDITION_ERROR', 'EXTRACT_VALUE_ERROR', 'CALLED_ELEMENT_ERROR', 'CALLED_DECISION_ERROR', 'DECISION_EVALUATION_ERROR', 'FORM_NOT_FOUND', 'MESSAGE_SIZE_EXCEEDED', 'RESOURCE_NOT_FOUND', 'EXECUTION_LISTENER_NO_RETRIES', 'TASK_LISTENER_NO_RETRIES', 'AD_HOC_SUB_PROCESS_NO_RETRIES', 'SECRET_RESOLUTION_ERROR', 'UNKNOWN'] as const;
@@ -59,16 +60,16 @@ export default function AllIncidents(): JSX.Element {
     if (one.jobKey) await call(updateJob, { path: { jobKey: one.jobKey }, body: { changeset: { retries: 1 } } });
     await call(resolveIncident, { path: { incidentKey: one.incidentKey }, body: {} });
     await refresh();
-    say('Resolved. If the cause is still there, a new incident comes.');
+    say(t('lists.incidents.resolved'));
   };
-  const columns: Column<IncidentResult>[] = [
-    { head: 'Since', cell: (row) => <Time of={row.creationTime} />, sort: 'creationTime' },
-    { head: 'Type', cell: (row) => wordOf(row.errorType), sort: 'errorType' },
-    { head: 'Message', cell: (row) => row.errorMessage.slice(0, 300), sort: 'errorMessage' },
-    { head: 'Process', cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
-    { head: 'Element', cell: (row) => row.elementId, sort: 'elementId' },
+  const columns = (): Column<IncidentResult>[] => [
+    { head: t('lists.since'), cell: (row) => <Time of={row.creationTime} />, sort: 'creationTime' },
+    { head: t('lists.type'), cell: (row) => wordOf(row.errorType), sort: 'errorType' },
+    { head: t('lists.message'), cell: (row) => row.errorMessage.slice(0, 300), sort: 'errorMessage' },
+    { head: t('lists.process'), cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
+    { head: t('lists.element'), cell: (row) => row.elementId, sort: 'elementId' },
     {
-      head: 'Instance',
+      head: t('lists.instance'),
       cell: (row) => (
         <A class="key" href={`/operate/processes/${row.processInstanceKey}/incidents?element=${encodeURIComponent(row.elementId)}`}>
           {row.processInstanceKey}
@@ -76,20 +77,20 @@ export default function AllIncidents(): JSX.Element {
       ),
       sort: 'processInstanceKey',
     },
-    { head: 'Act', cell: (row) => <Action do={() => retry(row)}>Retry</Action> },
+    { head: t('lists.act'), cell: (row) => <Action do={() => retry(row)}>{t('lists.retry')}</Action> },
   ];
   return (
     <main class="page">
-      <h1>Incidents</h1>
+      <h1>{t('page.Incidents')}</h1>
       <div class="grid">
         <ByError />
         <ByProcess onChoose={(id) => set('process', id)} />
         <ByAge chosen={age()} onChoose={(one) => set('age', one)} />
       </div>
-      <div class="row" role="search" aria-label="Filter">
-        <Field label="Type">
+      <div class="row" role="search" aria-label={t('lists.filter')}>
+        <Field label={t('lists.type')}>
           <select onChange={(event) => set('errorType', event.currentTarget.value)}>
-            <option value="">all</option>
+            <option value="">{t('lists.all')}</option>
             <For each={TYPES}>
               {(one) => (
                 <option value={one} selected={query.errorType === one}>
@@ -99,26 +100,26 @@ export default function AllIncidents(): JSX.Element {
             </For>
           </select>
         </Field>
-        <Field label="Message has">
+        <Field label={t('lists.incidents.messageHas')}>
           <input type="search" value={query.message ?? ''} onChange={(event) => set('message', event.currentTarget.value)} />
         </Field>
-        <Field label="ID of the process">
+        <Field label={t('lists.processId')}>
           <input type="search" value={query.process ?? ''} onChange={(event) => set('process', event.currentTarget.value.trim())} />
         </Field>
-        <Field label="Age">
+        <Field label={t('lists.age')}>
           <select onChange={(event) => set('age', event.currentTarget.value)}>
-            <option value="">any</option>
+            <option value="">{t('lists.any')}</option>
             <For each={Object.keys(AGES) as Age[]}>
               {(one) => (
                 <option value={one} selected={age() === one}>
-                  {AGES[one].word}
+                  {t(`lists.age.${one}`)}
                 </option>
               )}
             </For>
           </select>
         </Field>
       </div>
-      <Table label="Incidents" query={found} columns={columns} usual="creationTime:desc" empty="No open incident matches." />
+      <Table label={t('page.Incidents')} query={found} columns={columns()} usual="creationTime:desc" empty={t('lists.incidents.noMatch')} />
     </main>
   );
 }
@@ -129,26 +130,26 @@ function ByError(): JSX.Element {
   const [retrying, setRetrying] = createSignal<IncidentProcessInstanceStatisticsByErrorResult>();
   const found = useRead(getProcessInstanceStatisticsByError, () => ({ body: { page: { limit: limit() }, sort: [{ field: 'activeInstancesWithErrorCount' as const, order: 'DESC' as const }] }, live: true }));
   return (
-    <section class="panel" aria-label="By error">
-      <h2>By error</h2>
+    <section class="panel" aria-label={t('lists.incidents.byError')}>
+      <h2>{t('lists.incidents.byError')}</h2>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data && found.data.items.length === 0}>
-        <p class="empty">There are no incidents.</p>
+        <p class="empty">{t('lists.incidents.none')}</p>
       </Show>
       <ul class="plain-list">
         <For each={found.data?.items}>
           {(one) => (
             <li>
               <div class="row">
-                <button class="plain" aria-expanded={open() === one.errorHashCode} aria-label={`Processes with the error ${one.errorMessage.slice(0, 100)}`} onClick={() => setOpen(open() === one.errorHashCode ? undefined : one.errorHashCode)}>
+                <button class="plain" aria-expanded={open() === one.errorHashCode} aria-label={t('lists.incidents.processesOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setOpen(open() === one.errorHashCode ? undefined : one.errorHashCode)}>
                   {open() === one.errorHashCode ? '▾' : '▸'}
                 </button>
                 <A class="grow" href={`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`}>
-                  {one.errorMessage.slice(0, 200) || 'without a message'}
+                  {one.errorMessage.slice(0, 200) || t('lists.noErrorMessage')}
                 </A>
                 <span class="number">{number(one.activeInstancesWithErrorCount)}</span>
-                <button aria-label={`Retry all with the error ${one.errorMessage.slice(0, 100)}`} onClick={() => setRetrying(one)}>
-                  Retry all …
+                <button aria-label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setRetrying(one)}>
+                  {t('lists.incidents.retryAll')}
                 </button>
               </div>
               <Show when={open() === one.errorHashCode}>
@@ -159,7 +160,7 @@ function ByError(): JSX.Element {
         </For>
       </ul>
       <Show when={(found.data?.page.totalItems ?? 0) > limit()}>
-        <button onClick={() => setLimit(limit() + SHOWN)}>{number(found.data!.page.totalItems - limit())} more</button>
+        <button onClick={() => setLimit(limit() + SHOWN)}>{t('lists.more', { count: number(found.data!.page.totalItems - limit()) })}</button>
       </Show>
       <Show when={retrying()}>
         {(one) => <BulkDialog kind="retry" filter={{ incidentErrorHashCode: one().errorHashCode }} model={undefined} element={undefined} onClose={() => setRetrying(undefined)} onDone={() => setRetrying(undefined)} />}
@@ -176,14 +177,14 @@ function ByDefinition(props: { hash: number }): JSX.Element {
         {(one) => (
           <li>
             <A href={`/operate/processes?process=${encodeURIComponent(one.processDefinitionId)}&version=${one.processDefinitionVersion}&incidents=true&incidentErrorHashCode=${props.hash}`}>
-              {one.processDefinitionName || one.processDefinitionId}, version {one.processDefinitionVersion}
+              {t('lists.processVersion', { process: one.processDefinitionName || one.processDefinitionId, version: one.processDefinitionVersion })}
             </A>{' '}
             {number(one.activeInstancesWithErrorCount)}
           </li>
         )}
       </For>
       <Show when={(found.data?.page.totalItems ?? 0) > 100}>
-        <li class="muted">and {number(found.data!.page.totalItems - 100)} more</li>
+        <li class="muted">{t('lists.andMore', { count: number(found.data!.page.totalItems - 100) })}</li>
       </Show>
     </ul>
   );
@@ -193,11 +194,11 @@ function ByProcess(props: { onChoose: (id: string) => void }): JSX.Element {
   const found = useRead(getProcessDefinitionInstanceStatistics, () => ({ body: { page: { limit: SHOWN }, sort: [{ field: 'activeInstancesWithIncidentCount' as const, order: 'DESC' as const }] }, live: true }));
   const rows = () => found.data?.items.filter((one) => one.activeInstancesWithIncidentCount > 0) ?? [];
   return (
-    <section class="panel" aria-label="By process">
-      <h2>By process</h2>
+    <section class="panel" aria-label={t('lists.incidents.byProcess')}>
+      <h2>{t('lists.incidents.byProcess')}</h2>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data && rows().length === 0}>
-        <p class="empty">No process has incidents.</p>
+        <p class="empty">{t('lists.incidents.noProcess')}</p>
       </Show>
       <ul class="plain-list">
         <For each={rows()}>
@@ -206,13 +207,13 @@ function ByProcess(props: { onChoose: (id: string) => void }): JSX.Element {
               <button class="plain grow" onClick={() => props.onChoose(one.processDefinitionId)}>
                 {one.latestProcessDefinitionName || one.processDefinitionId}
               </button>
-              <span class="number">{number(one.activeInstancesWithIncidentCount)} instances</span>
+              <span class="number">{count(one.activeInstancesWithIncidentCount, 'lists.instances.one', 'lists.instances.other')}</span>
             </li>
           )}
         </For>
       </ul>
       <Show when={rows().length === SHOWN}>
-        <p class="muted">The {SHOWN} processes with the most; search for others by their IDs.</p>
+        <p class="muted">{t('lists.incidents.mostOnly', { count: SHOWN })}</p>
       </Show>
     </section>
   );
@@ -220,8 +221,8 @@ function ByProcess(props: { onChoose: (id: string) => void }): JSX.Element {
 
 function ByAge(props: { chosen: Age | undefined; onChoose: (age: Age | undefined) => void }): JSX.Element {
   return (
-    <section class="panel" aria-label="By age">
-      <h2>By age</h2>
+    <section class="panel" aria-label={t('lists.incidents.byAge')}>
+      <h2>{t('lists.incidents.byAge')}</h2>
       <ul class="plain-list">
         <For each={Object.keys(AGES) as Age[]}>
           {(age) => {
@@ -229,7 +230,7 @@ function ByAge(props: { chosen: Age | undefined; onChoose: (age: Age | undefined
             return (
               <li class="row">
                 <button class="plain grow" aria-pressed={props.chosen === age} onClick={() => props.onChoose(props.chosen === age ? undefined : age)}>
-                  {AGES[age].word}
+                  {t(`lists.age.${age}`)}
                 </button>
                 <span class="number">{total(found.data?.page)}</span>
               </li>

@@ -3,6 +3,7 @@ import { For, type JSX, Show } from 'solid-js';
 import { cancelBatchOperation, getBatchOperation, resumeBatchOperation, searchBatchOperationItems, suspendBatchOperation } from '../api/generated/operations';
 import type { BatchOperationItemResponse } from '../api/generated/types';
 import { call, Problem } from '../api/http';
+import { t } from '../language';
 import { refresh, useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
@@ -10,10 +11,10 @@ import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
 const SORTS = ['itemKey', 'processInstanceKey', 'state'] as const;
-const COLUMNS: Column<BatchOperationItemResponse>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} />, sort: 'state' },
+const columns = (): Column<BatchOperationItemResponse>[] => [
+  { head: t('lists.state'), cell: (row) => <State of={row.state} />, sort: 'state' },
   {
-    head: 'Process instance',
+    head: t('lists.processInstance'),
     cell: (row) => (
       <A class="key" href={`/operate/processes/${row.processInstanceKey}`}>
         {row.processInstanceKey}
@@ -21,8 +22,8 @@ const COLUMNS: Column<BatchOperationItemResponse>[] = [
     ),
     sort: 'processInstanceKey',
   },
-  { head: 'Reason', cell: (row) => row.errorMessage ?? '–' },
-  { head: 'When', cell: (row) => <Time of={row.processedDate} /> },
+  { head: t('lists.batch.reason'), cell: (row) => row.errorMessage ?? '–' },
+  { head: t('lists.when'), cell: (row) => <Time of={row.processedDate} /> },
 ];
 
 /** A batch operation while it works and after: how far it is, and why items failed. */
@@ -40,10 +41,8 @@ export default function Batch(): JSX.Element {
   return (
     <main class="page">
       <Show when={isMissing()}>
-        <h1>There is no such batch operation</h1>
-        <p>
-          No batch operation that you may see has the key <code>{key().slice(0, 100)}</code>.
-        </p>
+        <h1>{t('lists.batch.missing')}</h1>
+        <p>{t('lists.batch.missing.text', { key: key().slice(0, 100) })}</p>
       </Show>
       <Show when={!isMissing() && !found.data && found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data}>
@@ -54,25 +53,25 @@ export default function Batch(): JSX.Element {
               <h1>{wordOf(one().batchOperationType)}</h1>
               <span class="key">{one().batchOperationKey}</span>
               <span class="muted">
-                by {one().actorId ?? 'nobody in particular'}, started <Time of={one().startDate} />
+                {t('lists.batch.startedBy', { actor: one().actorId ?? t('lists.batch.nobody') })} <Time of={one().startDate} />
               </span>
               <span class="spacer" />
               <Show when={isOpen()}>
-                <Action do={act(suspendBatchOperation)}>Suspend</Action>
+                <Action do={act(suspendBatchOperation)}>{t('lists.suspend')}</Action>
                 <Action class="danger" do={act(cancelBatchOperation)}>
-                  Cancel
+                  {t('lists.cancel')}
                 </Action>
               </Show>
               <Show when={one().state === 'SUSPENDED'}>
-                <Action do={act(resumeBatchOperation)}>Resume</Action>
+                <Action do={act(resumeBatchOperation)}>{t('lists.resume')}</Action>
               </Show>
             </div>
             <p role="status">
-              <progress value={one().operationsCompletedCount + one().operationsFailedCount} max={Math.max(one().operationsTotalCount, 1)} aria-label="Progress" /> {number(one().operationsCompletedCount)} done,{' '}
-              {number(one().operationsFailedCount)} failed, {number(one().operationsTotalCount)} in all
+              <progress value={one().operationsCompletedCount + one().operationsFailedCount} max={Math.max(one().operationsTotalCount, 1)} aria-label={t('lists.batch.progress')} />{' '}
+              {t('lists.batch.counts', { done: number(one().operationsCompletedCount), failed: number(one().operationsFailedCount), all: number(one().operationsTotalCount) })}
             </p>
-            <For each={one().errors}>{(error) => <p class="failure">{`Partition ${error.partitionId}: ${error.message}`}</p>}</For>
-            <Table label="Items" query={items} columns={COLUMNS} usual="itemKey:asc" empty="There are no items yet, or nothing matched." />
+            <For each={one().errors}>{(error) => <p class="failure">{t('lists.batch.partition', { partition: error.partitionId, error: error.message })}</p>}</For>
+            <Table label={t('lists.batch.items')} query={items} columns={columns()} usual="itemKey:asc" empty={t('lists.batch.noItems')} />
           </>
         )}
       </Show>

@@ -2,6 +2,7 @@ import { A } from '@solidjs/router';
 import type { JSX } from 'solid-js';
 import { searchBatchOperations } from '../api/generated/operations';
 import type { BatchOperationResponse } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { State, wordOf } from '../ui/parts';
@@ -9,16 +10,16 @@ import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
 const SORTS = ['operationType', 'state', 'startDate', 'endDate', 'actorId'] as const;
-const COLUMNS: Column<BatchOperationResponse>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} />, sort: 'state' },
-  { head: 'What', cell: (row) => <A href={`/operate/batch-operations/${encodeURIComponent(row.batchOperationKey)}`}>{wordOf(row.batchOperationType)}</A>, sort: 'operationType' },
-  { head: 'Done', cell: (row) => number(row.operationsCompletedCount), class: 'number' },
-  { head: 'Failed', cell: (row) => number(row.operationsFailedCount), class: 'number' },
-  { head: 'In all', cell: (row) => number(row.operationsTotalCount), class: 'number' },
-  { head: 'By', cell: (row) => row.actorId ?? '–', sort: 'actorId' },
-  { head: 'Started', cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
-  { head: 'Ended', cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
-  { head: 'Key', cell: (row) => <span class="key">{row.batchOperationKey}</span> },
+const columns = (): Column<BatchOperationResponse>[] => [
+  { head: t('lists.state'), cell: (row) => <State of={row.state} />, sort: 'state' },
+  { head: t('lists.what'), cell: (row) => <A href={`/operate/batch-operations/${encodeURIComponent(row.batchOperationKey)}`}>{wordOf(row.batchOperationType)}</A>, sort: 'operationType' },
+  { head: t('lists.batch.done'), cell: (row) => number(row.operationsCompletedCount), class: 'number' },
+  { head: t('lists.batch.failed'), cell: (row) => number(row.operationsFailedCount), class: 'number' },
+  { head: t('lists.batch.inAll'), cell: (row) => number(row.operationsTotalCount), class: 'number' },
+  { head: t('lists.by'), cell: (row) => row.actorId ?? '–', sort: 'actorId' },
+  { head: t('lists.started'), cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
+  { head: t('lists.ended'), cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
+  { head: t('lists.key'), cell: (row) => <span class="key">{row.batchOperationKey}</span> },
 ];
 
 /** Batch operations: changes of many instances at once. */
@@ -27,8 +28,8 @@ export default function Batches(): JSX.Element {
   const found = useRead(searchBatchOperations, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <main class="page">
-      <h1>Batch operations</h1>
-      <Table label="Batch operations" query={found} columns={COLUMNS} usual="startDate:desc" empty="There are no batch operations." />
+      <h1>{t('page.Batch operations')}</h1>
+      <Table label={t('page.Batch operations')} query={found} columns={columns()} usual="startDate:desc" empty={t('lists.batch.none')} />
     </main>
   );
 }

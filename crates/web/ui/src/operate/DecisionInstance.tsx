@@ -3,6 +3,7 @@ import { For, type JSX, Show } from 'solid-js';
 import { getDecisionDefinition, getDecisionInstance } from '../api/generated/operations';
 import { DmnDiagram } from '../diagram/DmnDiagram';
 import { Problem } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { pretty } from '../ui/json';
 import { Failure, State } from '../ui/parts';
@@ -22,10 +23,8 @@ export default function DecisionInstance(): JSX.Element {
   return (
     <main class="page">
       <Show when={isMissing()}>
-        <h1>There is no such evaluation</h1>
-        <p>
-          No evaluation that you may see has the key <code>{params.key.slice(0, 100)}</code>.
-        </p>
+        <h1>{t('lists.evaluation.missing')}</h1>
+        <p>{t('lists.evaluation.missing.text', { key: params.key.slice(0, 100) })}</p>
       </Show>
       <Show when={!isMissing() && found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data}>
@@ -34,17 +33,17 @@ export default function DecisionInstance(): JSX.Element {
             <div class="row">
               <State of={one().state} />
               <h1>{one().decisionDefinitionName || one().decisionDefinitionId}</h1>
-              <A href={`/operate/decisions?decision=${encodeURIComponent(one().decisionDefinitionId)}&version=${one().decisionDefinitionVersion}`}>version {one().decisionDefinitionVersion}</A>
+              <A href={`/operate/decisions?decision=${encodeURIComponent(one().decisionDefinitionId)}&version=${one().decisionDefinitionVersion}`}>{t('start.version', { version: one().decisionDefinitionVersion })}</A>
               <span class="key">{one().decisionEvaluationInstanceKey}</span>
               <span class="muted">
-                evaluated <Time of={one().evaluationDate} />
+                {t('lists.evaluation.evaluated')} <Time of={one().evaluationDate} />
               </span>
-              <Show when={one().processInstanceKey}>{(key) => <A href={`/operate/processes/${key()}`}>process instance {key()}</A>}</Show>
+              <Show when={one().processInstanceKey}>{(key) => <A href={`/operate/processes/${key()}`}>{t('lists.evaluation.instance', { key: key() })}</A>}</Show>
             </div>
             <Show when={one().evaluationFailure}>
               {(failure) => (
                 <div class="failure" role="alert">
-                  <strong>The evaluation failed</strong>
+                  <strong>{t('lists.evaluation.failed')}</strong>
                   <p>{failure()}</p>
                 </div>
               )}
@@ -53,13 +52,13 @@ export default function DecisionInstance(): JSX.Element {
               {(of) => <DmnDiagram requirementsKey={of.decisionRequirementsKey} decisionId={one().decisionDefinitionId} matched={one().matchedRules.map((rule) => rule.ruleId)} />}
             </Show>
             <div class="grid">
-              <Values title="Inputs" rows={one().evaluatedInputs.map((input) => [input.inputName || input.inputId, input.inputValue])} />
+              <Values title={t('lists.evaluation.inputs')} rows={one().evaluatedInputs.map((input) => [input.inputName || input.inputId, input.inputValue])} />
               <Values
-                title="Outputs"
-                rows={one().matchedRules.flatMap((rule) => rule.evaluatedOutputs.map((output): [string, string] => [`rule ${rule.ruleIndex}: ${output.outputName || output.outputId}`, output.outputValue]))}
+                title={t('lists.evaluation.outputs')}
+                rows={one().matchedRules.flatMap((rule) => rule.evaluatedOutputs.map((output): [string, string] => [t('lists.evaluation.output', { rule: rule.ruleIndex, output: output.outputName || output.outputId }), output.outputValue]))}
               />
-              <section class="panel" aria-label="Result">
-                <h2>Result</h2>
+              <section class="panel" aria-label={t('lists.evaluation.result')}>
+                <h2>{t('lists.evaluation.result')}</h2>
                 <pre>{pretty(one().result ?? '')}</pre>
               </section>
             </div>
@@ -74,7 +73,7 @@ function Values(props: { title: string; rows: [string, string][] }): JSX.Element
   return (
     <section class="panel" aria-label={props.title}>
       <h2>{props.title}</h2>
-      <Show when={props.rows.length > 0} fallback={<p class="muted">None</p>}>
+      <Show when={props.rows.length > 0} fallback={<p class="muted">{t('lists.evaluation.none')}</p>}>
         <table>
           <tbody>
             <For each={props.rows}>

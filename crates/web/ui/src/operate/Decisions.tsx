@@ -3,6 +3,7 @@ import { createUniqueId, For, type JSX, Show } from 'solid-js';
 import { searchDecisionDefinitions, searchDecisionInstances } from '../api/generated/operations';
 import type { DecisionInstanceResult } from '../api/generated/types';
 import { DmnDiagram } from '../diagram/DmnDiagram';
+import { t } from '../language';
 import { useRead } from '../query';
 import { State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -11,29 +12,22 @@ import { decisionOf, type EvaluationQuery, toApi, versionOf } from './evaluation
 
 const SORTS = ['evaluationDate', 'decisionDefinitionName', 'decisionDefinitionVersion', 'state', 'processInstanceKey'] as const;
 const PICKED = 200;
-const CHIPS: [keyof EvaluationQuery, string][] = [
-  ['processInstanceId', 'process instance'],
-  ['decisionInstanceIds', 'evaluations'],
-  ['evaluationDateAfter', 'evaluated after'],
-  ['evaluationDateBefore', 'evaluated before'],
-  ['tenant', 'tenant'],
-  ['businessId', 'business ID'],
-];
-const COLUMNS: Column<DecisionInstanceResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} />, sort: 'state' },
-  { head: 'Decision', cell: (row) => row.decisionDefinitionName || row.decisionDefinitionId, sort: 'decisionDefinitionName' },
+const CHIPS = ['processInstanceId', 'decisionInstanceIds', 'evaluationDateAfter', 'evaluationDateBefore', 'tenant', 'businessId'] as const satisfies readonly (keyof EvaluationQuery)[];
+const columns = (): Column<DecisionInstanceResult>[] => [
+  { head: t('lists.state'), cell: (row) => <State of={row.state} />, sort: 'state' },
+  { head: t('lists.decision'), cell: (row) => row.decisionDefinitionName || row.decisionDefinitionId, sort: 'decisionDefinitionName' },
   {
-    head: 'Key',
+    head: t('lists.key'),
     cell: (row) => (
       <A class="key" href={`/operate/decisions/${row.decisionEvaluationInstanceKey}`}>
         {row.decisionEvaluationInstanceKey}
       </A>
     ),
   },
-  { head: 'Version', cell: (row) => row.decisionDefinitionVersion, sort: 'decisionDefinitionVersion', class: 'number' },
-  { head: 'Evaluated', cell: (row) => <Time of={row.evaluationDate} />, sort: 'evaluationDate' },
+  { head: t('lists.version'), cell: (row) => row.decisionDefinitionVersion, sort: 'decisionDefinitionVersion', class: 'number' },
+  { head: t('lists.evaluated'), cell: (row) => <Time of={row.evaluationDate} />, sort: 'evaluationDate' },
   {
-    head: 'Process instance',
+    head: t('lists.processInstance'),
     cell: (row) => (
       <Show when={row.processInstanceKey} fallback="–">
         {(key) => (
@@ -66,40 +60,40 @@ export default function Decisions(): JSX.Element {
   const toggle = (name: 'evaluated' | 'failed') => set({ [name]: query[name] === 'true' ? null : 'true' });
   return (
     <main class="page">
-      <h1>Decisions</h1>
-      <div class="chips" role="search" aria-label="Filter">
-        <input aria-label="Decision" placeholder="All decisions" list={list} value={decision() ?? ''} onChange={(event) => set({ decision: event.currentTarget.value.trim() || null, name: null, version: null })} />
+      <h1>{t('page.Decisions')}</h1>
+      <div class="chips" role="search" aria-label={t('lists.filter')}>
+        <input aria-label={t('lists.decision')} placeholder={t('lists.decisions.all')} list={list} value={decision() ?? ''} onChange={(event) => set({ decision: event.currentTarget.value.trim() || null, name: null, version: null })} />
         <datalist id={list}>
           <For each={decisions.data?.items}>{(one) => <option value={one.decisionDefinitionId}>{one.name}</option>}</For>
         </datalist>
         <Show when={(decisions.data?.page.totalItems ?? 0) > PICKED}>
-          <span class="muted">The list has the first {PICKED}; any other ID can be typed.</span>
+          <span class="muted">{t('lists.decisions.firstOnly', { count: PICKED })}</span>
         </Show>
         <Show when={decision()}>
-          <select aria-label="Version" onChange={(event) => set({ version: event.currentTarget.value || null })}>
-            <option value="">All versions</option>
+          <select aria-label={t('lists.version')} onChange={(event) => set({ version: event.currentTarget.value || null })}>
+            <option value="">{t('lists.allVersions')}</option>
             <For each={versions.data?.items}>
               {(one) => (
                 <option value={one.version} selected={one.version === version()}>
-                  Version {one.version}
+                  {t('lists.versionOf', { version: one.version })}
                 </option>
               )}
             </For>
           </select>
         </Show>
         <button aria-pressed={query.evaluated === 'true'} class={query.evaluated === 'true' ? 'primary' : ''} onClick={() => toggle('evaluated')}>
-          Evaluated
+          {t('lists.evaluated')}
         </button>
         <button aria-pressed={query.failed === 'true'} class={query.failed === 'true' ? 'primary' : ''} onClick={() => toggle('failed')}>
-          Failed
+          {t('lists.failed')}
         </button>
-        <For each={CHIPS.filter(([name]) => query[name])}>
-          {([name, word]) => (
+        <For each={CHIPS.filter((name) => query[name])}>
+          {(name) => (
             <span class="chip">
               <span>
-                {word} {query[name]}
+                {t(`lists.decisions.by.${name}`)} {query[name]}
               </span>
-              <button class="plain" aria-label={`Remove filter: ${word}`} onClick={() => set({ [name]: null })}>
+              <button class="plain" aria-label={t('lists.filter.remove', { filter: t(`lists.decisions.by.${name}`) })} onClick={() => set({ [name]: null })}>
                 ✕
               </button>
             </span>
@@ -110,9 +104,9 @@ export default function Decisions(): JSX.Element {
         {(one) => <DmnDiagram requirementsKey={one.decisionRequirementsKey} decisionId={one.decisionDefinitionId} matched={[]} />}
       </Show>
       <Show when={decision() && versions.data?.items.length === 0}>
-        <p class="failure">No decision has the ID {decision()}.</p>
+        <p class="failure">{t('lists.decisions.missing', { id: decision()! })}</p>
       </Show>
-      <Table label="Evaluations" query={found} columns={COLUMNS} usual="evaluationDate:desc" empty="No evaluation matches." />
+      <Table label={t('lists.evaluations')} query={found} columns={columns()} usual="evaluationDate:desc" empty={t('lists.decisions.noMatch')} />
     </main>
   );
 }

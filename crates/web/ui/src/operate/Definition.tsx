@@ -4,11 +4,12 @@ import { deleteResource, getProcessDefinitionStatistics, searchProcessDefinition
 import { call } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
+import { t } from '../language';
 import { refresh, useRead } from '../query';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { say } from '../ui/toast';
-import { type HeatKind, heatMarks, HEATS, HeatTable, useHeat } from './definition/Heat';
+import { heatMarks, HEATS, HeatTable, useHeat } from './definition/Heat';
 
 const Differences = lazy(() => import('./definition/Differences'));
 const StartDialog = lazy(() => import('./definition/StartDialog'));
@@ -44,14 +45,14 @@ export default function Definition(): JSX.Element {
   const byElement = createMemo(() => new Map(counts.data?.items.map((one) => [one.elementId, one])));
   const model = useModel(chosen);
   const compared = () => (query.compare && query.compare !== String(chosen()?.version) ? versions.data?.items.find((one) => String(one.version) === query.compare) : undefined);
-  const heatKind = () => (Object.keys(HEATS) as HeatKind[]).find((one) => one === query.heat);
+  const heatKind = () => HEATS.find((one) => one === query.heat);
   const heat = useHeat(heatKind, key, () => counts.data?.items ?? []);
   const list = (more: string) => `/operate/processes?process=${encodeURIComponent(id())}&version=${chosen()?.version}&${more}`;
   const remove = async () => {
     await call(deleteResource, { path: { resourceKey: key()! }, body: withHistory() ? { deleteHistory: true } : {} });
     setDeleting(false);
     await refresh();
-    say('Deleted');
+    say(t('lists.deleted'));
     if (!versions.data?.items.length) navigate('/operate/definitions');
     else setQuery({ version: null });
   };
@@ -59,8 +60,8 @@ export default function Definition(): JSX.Element {
     <main class="page">
       <Show when={versions.error}>{(error) => <Failure of={error()} again={() => void versions.refetch()} />}</Show>
       <Show when={versions.data?.items.length === 0}>
-        <h1>There is no such process</h1>
-        <p>No process that you may see has the ID {id().slice(0, 200)}.</p>
+        <h1>{t('start.missing')}</h1>
+        <p>{t('start.missing.text', { id: id().slice(0, 200) })}</p>
       </Show>
       <Show when={chosen()}>
         {(one) => (
@@ -68,45 +69,45 @@ export default function Definition(): JSX.Element {
             <div class="row">
               <h1>{one().name || one().processDefinitionId}</h1>
               <span class="muted">{one().processDefinitionId}</span>
-              <select aria-label="Version" onChange={(event) => setQuery({ version: event.currentTarget.value })}>
+              <select aria-label={t('lists.version')} onChange={(event) => setQuery({ version: event.currentTarget.value })}>
                 <For each={versions.data?.items}>
                   {(other) => (
                     <option value={other.version} selected={other.version === one().version}>
-                      Version {other.version}
+                      {t('lists.versionOf', { version: other.version })}
                       {other.versionTag ? ` (${other.versionTag})` : ''}
                     </option>
                   )}
                 </For>
               </select>
               <Show when={versions.data?.page.hasMoreTotalItems || (versions.data?.page.totalItems ?? 0) > VERSIONS_MAX}>
-                <span class="muted">the latest {VERSIONS_MAX} versions</span>
+                <span class="muted">{t('lists.definition.latestOnly', { count: VERSIONS_MAX })}</span>
               </Show>
               <span class="key">
                 {one().processDefinitionKey}
                 <Copy text={one().processDefinitionKey} />
               </span>
               <span class="spacer" />
-              <A href={list('active=true&incidents=true')}>{total(running.data?.page)} running</A>
-              <A href={`/operate/definitions/${encodeURIComponent(id())}/durations?version=${one().version}`}>Where time goes</A>
+              <A href={list('active=true&incidents=true')}>{t('lists.definition.running', { count: total(running.data?.page) })}</A>
+              <A href={`/operate/definitions/${encodeURIComponent(id())}/durations?version=${one().version}`}>{t('lists.definition.durations')}</A>
               <button disabled={!model()} onClick={() => setStarting(true)}>
-                Start …
+                {t('start.start')}
               </button>
               <A class="button" href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}&active=true&incidents=true`}>
-                Migrate …
+                {t('lists.definition.migrate')}
               </A>
               <button class="danger" onClick={() => setDeleting(true)}>
-                Delete
+                {t('lists.delete')}
               </button>
             </div>
             <div class="row">
               <label class="row">
-                Colour by
+                {t('lists.definition.colour')}
                 <select onChange={(event) => setQuery({ heat: event.currentTarget.value || null })}>
-                  <option value="">nothing</option>
-                  <For each={Object.keys(HEATS) as HeatKind[]}>
+                  <option value="">{t('lists.nothing')}</option>
+                  <For each={HEATS}>
                     {(kind) => (
                       <option value={kind} selected={heatKind() === kind}>
-                        {HEATS[kind]}
+                        {t(`lists.heat.${kind}`)}
                       </option>
                     )}
                   </For>
@@ -114,9 +115,9 @@ export default function Definition(): JSX.Element {
               </label>
               <Show when={(versions.data?.items.length ?? 0) > 1}>
                 <label class="row">
-                  Compare with
+                  {t('lists.definition.compare')}
                   <select onChange={(event) => setQuery({ compare: event.currentTarget.value || null })}>
-                    <option value="">nothing</option>
+                    <option value="">{t('lists.nothing')}</option>
                     <For each={versions.data?.items.filter((other) => other.version !== one().version)}>
                       {(other) => (
                         <option value={other.version} selected={other.version === compared()?.version}>
@@ -146,17 +147,15 @@ export default function Definition(): JSX.Element {
             </Show>
             <Show when={starting() && model()}>{(model) => <StartDialog definition={one()} model={model()} onClose={() => setStarting(false)} />}</Show>
             <Show when={deleting()}>
-              <Dialog title={`Delete version ${one().version}?`} onClose={() => setDeleting(false)}>
-                <p>
-                  {one().name || one().processDefinitionId}, version {one().version}: it can be started no more. {total(running.data?.page)} instances of it run; with running instances, the server refuses.
-                </p>
+              <Dialog title={t('lists.definition.deleteTitle', { version: one().version })} onClose={() => setDeleting(false)}>
+                <p>{t('lists.definition.deleteText', { process: one().name || one().processDefinitionId, version: one().version, count: total(running.data?.page) })}</p>
                 <label class="row">
-                  <input type="checkbox" onChange={(event) => setWithHistory(event.currentTarget.checked)} /> with the history of its instances, which cannot be undone
+                  <input type="checkbox" onChange={(event) => setWithHistory(event.currentTarget.checked)} /> {t('lists.definition.withHistory')}
                 </label>
                 <div class="actions">
-                  <button onClick={() => setDeleting(false)}>Keep it</button>
+                  <button onClick={() => setDeleting(false)}>{t('lists.definition.keep')}</button>
                   <Action class="danger" do={remove}>
-                    Delete version {one().version}
+                    {t('lists.definition.delete', { version: one().version })}
                   </Action>
                 </div>
               </Dialog>

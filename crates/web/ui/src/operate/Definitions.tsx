@@ -2,22 +2,23 @@ import { A, useSearchParams } from '@solidjs/router';
 import type { JSX } from 'solid-js';
 import { searchProcessDefinitions } from '../api/generated/operations';
 import type { ProcessDefinitionResult } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Deploy } from './Deploy';
 
 const SORTS = ['name', 'processDefinitionId', 'version', 'resourceName', 'processDefinitionKey'] as const;
-const COLUMNS: Column<ProcessDefinitionResult>[] = [
+const columns = (): Column<ProcessDefinitionResult>[] => [
   {
-    head: 'Process',
+    head: t('lists.process'),
     cell: (row) => <A href={`/operate/definitions/${encodeURIComponent(row.processDefinitionId)}`}>{row.name || row.processDefinitionId}</A>,
     sort: 'name',
   },
-  { head: 'ID', cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
-  { head: 'Latest version', cell: (row) => row.version, sort: 'version', class: 'number' },
-  { head: 'Tag', cell: (row) => row.versionTag || '–' },
-  { head: 'File', cell: (row) => row.resourceName, sort: 'resourceName' },
-  { head: 'Tenant', cell: (row) => row.tenantId },
+  { head: t('lists.id'), cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
+  { head: t('lists.definitions.latest'), cell: (row) => row.version, sort: 'version', class: 'number' },
+  { head: t('lists.definitions.tag'), cell: (row) => row.versionTag || '–' },
+  { head: t('lists.definitions.file'), cell: (row) => row.resourceName, sort: 'resourceName' },
+  { head: t('lists.tenant'), cell: (row) => row.tenantId },
 ];
 
 /** The latest version of each process, and a place to drop files for more. */
@@ -34,18 +35,18 @@ export default function Definitions(): JSX.Element {
   }));
   return (
     <main class="page">
-      <h1>Definitions</h1>
+      <h1>{t('page.Definitions')}</h1>
       <Deploy />
       <div class="row">
         <input
           type="search"
-          aria-label="Find a process by name"
-          placeholder="Name"
+          aria-label={t('start.find')}
+          placeholder={t('start.name')}
           value={query.name ?? ''}
           onChange={(event) => setQuery({ name: event.currentTarget.value || null, after: null, before: null } as never)}
         />
       </div>
-      <Table label="Definitions" query={found} columns={COLUMNS} usual="name:asc" empty="No process is deployed, or none that you may see." />
+      <Table label={t('page.Definitions')} query={found} columns={columns()} usual="name:asc" empty={t('lists.definitions.none')} />
     </main>
   );
 }

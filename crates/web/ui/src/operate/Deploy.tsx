@@ -2,6 +2,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { createDeployment } from '../api/generated/operations';
 import type { DeploymentMetadataResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { refresh } from '../query';
 import { Failure } from '../ui/parts';
 
@@ -11,13 +12,13 @@ const describe = (one: DeploymentMetadataResult): { text: string; href?: string 
   const { processDefinition: process, decisionDefinition: decision, form } = one;
   if (process) {
     return {
-      text: `Process ${process.processDefinitionId}, version ${process.processDefinitionVersion}`,
+      text: t('lists.deploy.process', { id: process.processDefinitionId, version: process.processDefinitionVersion }),
       href: `/operate/definitions/${encodeURIComponent(process.processDefinitionId)}?version=${process.processDefinitionVersion}`,
     };
   }
-  if (decision) return { text: `Decision ${decision.decisionDefinitionId}, version ${decision.version}` };
-  if (form) return { text: `Form ${form.formId}, version ${form.version}` };
-  if (one.resource) return { text: `Resource ${one.resource.resourceId}, version ${one.resource.version}` };
+  if (decision) return { text: t('lists.deploy.decision', { id: decision.decisionDefinitionId, version: decision.version }) };
+  if (form) return { text: t('lists.deploy.form', { id: form.formId, version: form.version }) };
+  if (one.resource) return { text: t('lists.deploy.resource', { id: one.resource.resourceId, version: one.resource.version }) };
   return undefined;
 };
 
@@ -26,7 +27,7 @@ export function Deploy(): JSX.Element {
   const [over, setOver] = createSignal(false);
   const [busy, setBusy] = createSignal(false);
   const [failure, setFailure] = createSignal<unknown>();
-  const [deployed, setDeployed] = createSignal<{ text: string; href?: string }[]>([]);
+  const [deployed, setDeployed] = createSignal<DeploymentMetadataResult[]>([]);
   let input!: HTMLInputElement;
 
   const deploy = async (files: File[]) => {
@@ -36,13 +37,13 @@ export function Deploy(): JSX.Element {
     setDeployed([]);
     try {
       const wrong = files.find(({ name }) => !ENDINGS.some((ending) => name.toLowerCase().endsWith(ending)));
-      if (wrong) throw new Error(`${wrong.name}: files end with ${ENDINGS.join(', ')}`);
+      if (wrong) throw new Error(t('lists.deploy.wrongEnding', { name: wrong.name, endings: ENDINGS.join(', ') }));
       const empty = files.find(({ size }) => size === 0);
-      if (empty) throw new Error(`${empty.name}: the file is empty, or a folder`);
+      if (empty) throw new Error(t('lists.deploy.empty', { name: empty.name }));
       const body = new FormData();
       for (const file of files) body.append('resources', file, file.name);
       const result = await call(createDeployment, { body: body as never });
-      setDeployed(result.deployments.flatMap((one) => describe(one) ?? []));
+      setDeployed(result.deployments);
       await refresh();
     } catch (error) {
       setFailure(error);
@@ -67,15 +68,15 @@ export function Deploy(): JSX.Element {
       }}
     >
       <label class="row">
-        <span>Drop BPMN, DMN and form files here, or choose them:</span>
+        <span>{t('lists.deploy.drop')}</span>
         <input ref={input} type="file" multiple accept={ENDINGS.join(',')} disabled={busy()} onChange={(event) => void deploy([...(event.currentTarget.files ?? [])])} />
       </label>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <Show when={deployed().length > 0}>
         <div role="status">
-          <strong>Deployed</strong>
+          <strong>{t('lists.deploy.done')}</strong>
           <ul class="plain-list">
-            <For each={deployed()}>{(one) => <li>{one.href ? <a href={one.href}>{one.text}</a> : one.text}</li>}</For>
+            <For each={deployed().flatMap((one) => describe(one) ?? [])}>{(one) => <li>{one.href ? <a href={one.href}>{one.text}</a> : one.text}</li>}</For>
           </ul>
         </div>
       </Show>

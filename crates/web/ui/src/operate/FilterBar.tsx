@@ -1,12 +1,17 @@
 import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
 import { searchProcessDefinitions } from '../api/generated/operations';
+import { locale, t } from '../language';
 import { useRead } from '../query';
 import { ALTERNATIVES_MAX, type Filter, parse, STATES, type StateName, type VariableCondition } from './filters';
 import { MoreFilters } from './MoreFilters';
 
 const PICKED = 50;
-const WORDS: Record<StateName, string> = { active: 'Active', incidents: 'Incidents', suspended: 'Suspended', completed: 'Completed', canceled: 'Canceled' };
-const OPERATOR_WORDS: Record<VariableCondition['operator'], string> = { eq: 'is', neq: 'is not', like: 'is like', exists: 'exists' };
+
+/** A condition on a variable in words. */
+function variableText({ name, operator, value }: VariableCondition): string {
+  if (operator === 'exists') return value === 'false' ? t('lists.chip.missing', { name }) : t('lists.chip.exists', { name });
+  return t(`lists.chip.${operator}`, { name, value }).trim();
+}
 
 /** The filter as chips: states to switch, what is chosen to take away, and one way to add more. */
 export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) => void; definitionKey: string | undefined }): JSX.Element {
@@ -22,37 +27,34 @@ export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) =>
     change({ states });
   };
   const chips = (filter = props.filter): { text: string; without: Partial<Filter> }[] => {
-    const date = (text: string) => new Date(text).toLocaleString();
+    const date = (text: string) => new Date(text).toLocaleString(locale());
     const named: [string | undefined, Partial<Filter>][] = [
-      [filter.element && `element ${filter.element}`, { element: undefined }],
-      [filter.keys.length > 0 ? `${filter.keys.length === 1 ? filter.keys[0] : `${filter.keys.length} keys`}` : undefined, { keys: [] }],
-      [filter.parentKey && `parent ${filter.parentKey}`, { parentKey: undefined }],
-      [filter.businessId && `business ID ${filter.businessId}`, { businessId: undefined }],
-      [filter.errorMessage && `error ${filter.errorMessage}`, { errorMessage: undefined }],
-      [filter.errorHash !== undefined ? `error number ${filter.errorHash}` : undefined, { errorHash: undefined }],
-      [filter.batch && `batch operation ${filter.batch}`, { batch: undefined }],
-      [filter.retriesLeft ? 'retries left' : undefined, { retriesLeft: false }],
-      [filter.startAfter && `started after ${date(filter.startAfter)}`, { startAfter: undefined }],
-      [filter.startBefore && `started before ${date(filter.startBefore)}`, { startBefore: undefined }],
-      [filter.endAfter && `ended after ${date(filter.endAfter)}`, { endAfter: undefined }],
-      [filter.endBefore && `ended before ${date(filter.endBefore)}`, { endBefore: undefined }],
-      [filter.tenant && `tenant ${filter.tenant}`, { tenant: undefined }],
-      [filter.tags.length > 0 ? `tags ${filter.tags.join(', ')}` : undefined, { tags: [] }],
-      ...filter.variables.map((one): [string, Partial<Filter>] => [
-        `${one.name} ${OPERATOR_WORDS[one.operator]} ${one.operator === 'exists' ? (one.value === 'false' ? 'not' : '') : one.value}`.trim(),
-        { variables: filter.variables.filter((other) => other !== one) },
-      ]),
+      [filter.element && t('lists.chip.element', { id: filter.element }), { element: undefined }],
+      [filter.keys.length > 0 ? (filter.keys.length === 1 ? filter.keys[0] : t('lists.chip.keys', { count: filter.keys.length })) : undefined, { keys: [] }],
+      [filter.parentKey && t('lists.chip.parent', { key: filter.parentKey }), { parentKey: undefined }],
+      [filter.businessId && t('lists.chip.businessId', { id: filter.businessId }), { businessId: undefined }],
+      [filter.errorMessage && t('lists.chip.error', { message: filter.errorMessage }), { errorMessage: undefined }],
+      [filter.errorHash !== undefined ? t('lists.chip.errorNumber', { number: filter.errorHash }) : undefined, { errorHash: undefined }],
+      [filter.batch && t('lists.chip.batch', { key: filter.batch }), { batch: undefined }],
+      [filter.retriesLeft ? t('lists.chip.retriesLeft') : undefined, { retriesLeft: false }],
+      [filter.startAfter && t('lists.chip.startedAfter', { date: date(filter.startAfter) }), { startAfter: undefined }],
+      [filter.startBefore && t('lists.chip.startedBefore', { date: date(filter.startBefore) }), { startBefore: undefined }],
+      [filter.endAfter && t('lists.chip.endedAfter', { date: date(filter.endAfter) }), { endAfter: undefined }],
+      [filter.endBefore && t('lists.chip.endedBefore', { date: date(filter.endBefore) }), { endBefore: undefined }],
+      [filter.tenant && t('start.tenant', { tenant: filter.tenant }), { tenant: undefined }],
+      [filter.tags.length > 0 ? t('lists.chip.tags', { tags: filter.tags.join(', ') }) : undefined, { tags: [] }],
+      ...filter.variables.map((one): [string, Partial<Filter>] => [variableText(one), { variables: filter.variables.filter((other) => other !== one) }]),
     ];
     return named.flatMap(([text, without]) => (text ? [{ text, without }] : []));
   };
   return (
-    <div class="stack" role="search" aria-label="Filter">
+    <div class="stack" role="search" aria-label={t('lists.filter')}>
       <div class="chips">
         <ProcessPicker filter={props.filter} onChange={change} />
         <For each={STATES}>
           {(state) => (
             <button aria-pressed={props.filter.states.has(state)} class={props.filter.states.has(state) ? 'primary' : ''} onClick={() => toggle(state)}>
-              {WORDS[state]}
+              {t(`lists.state.${state}`)}
             </button>
           )}
         </For>
@@ -60,29 +62,34 @@ export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) =>
           {(chip) => (
             <span class="chip">
               <span title={chip.text}>{chip.text}</span>
-              <button class="plain" aria-label={`Remove filter: ${chip.text}`} onClick={() => change(chip.without)}>
+              <button class="plain" aria-label={t('lists.filter.remove', { filter: chip.text })} onClick={() => change(chip.without)}>
                 ✕
               </button>
             </span>
           )}
         </For>
-        <button onClick={() => setAdding(true)}>+ Filter</button>
+        <button onClick={() => setAdding(true)}>{t('lists.filter.add')}</button>
         <button disabled={props.filter.or.length >= ALTERNATIVES_MAX} onClick={() => setAlternative(props.filter.or.length)}>
-          + Alternative
+          {t('lists.alternative.add')}
         </button>
       </div>
       <Show when={props.filter.or.length > 0}>
-        <div class="chips" role="group" aria-label="Alternatives">
-          <span class="muted">and at least one of</span>
+        <div class="chips" role="group" aria-label={t('lists.alternatives')}>
+          <span class="muted">{t('lists.alternatives.one')}</span>
           <For each={props.filter.or}>
             {(one, at) => {
-              const text = () => [...STATES.filter((state) => one.states.has(state)).map((state) => WORDS[state].toLowerCase()), ...chips(one).map((chip) => chip.text), ...(one.process ? [`process ${one.process}`] : [])].join(' and ');
+              const parts = () => [
+                ...STATES.filter((state) => one.states.has(state)).map((state) => t(`lists.inState.${state}`)),
+                ...chips(one).map((chip) => chip.text),
+                ...(one.process ? [t('lists.chip.process', { id: one.process })] : []),
+              ];
+              const text = () => parts().slice(1).reduce((all, more) => t('lists.alternative.and', { all, more }), parts()[0] ?? '');
               return (
                 <span class="chip">
-                  <button class="plain" aria-label={`Change the alternative: ${text()}`} onClick={() => setAlternative(at())}>
+                  <button class="plain" aria-label={t('lists.alternative.change', { alternative: text() })} onClick={() => setAlternative(at())}>
                     {text()}
                   </button>
-                  <button class="plain" aria-label={`Remove the alternative: ${text()}`} onClick={() => withAlternative(at(), undefined)}>
+                  <button class="plain" aria-label={t('lists.alternative.remove', { alternative: text() })} onClick={() => withAlternative(at(), undefined)}>
                     ✕
                   </button>
                 </span>
@@ -93,7 +100,7 @@ export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) =>
       </Show>
       <Show when={alternative() !== undefined}>
         <MoreFilters
-          title="Alternative"
+          title={t('lists.alternative')}
           filter={props.filter.or[alternative()!] ?? none}
           definitionKey={props.definitionKey}
           withStates
@@ -107,7 +114,7 @@ export function FilterBar(props: { filter: Filter; onChange: (filter: Filter) =>
       </Show>
       <Show when={adding()}>
         <MoreFilters
-          title="Filters"
+          title={t('lists.filters')}
           filter={props.filter}
           definitionKey={props.definitionKey}
           onClose={() => setAdding(false)}
@@ -141,8 +148,8 @@ function ProcessPicker(props: { filter: Filter; onChange: (part: Partial<Filter>
   return (
     <>
       <input
-        aria-label="Process"
-        placeholder="All processes"
+        aria-label={t('lists.process')}
+        placeholder={t('lists.allProcesses')}
         list={list}
         value={props.filter.process ?? ''}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -152,17 +159,17 @@ function ProcessPicker(props: { filter: Filter; onChange: (part: Partial<Filter>
         <For each={found.data?.items}>{(one) => <option value={one.processDefinitionId}>{one.name ?? ''}</option>}</For>
         <Show when={(found.data?.page.totalItems ?? 0) > PICKED}>
           <option value={text()} disabled>
-            There are more: type on
+            {t('lists.filter.typeOn')}
           </option>
         </Show>
       </datalist>
       <Show when={props.filter.process}>
-        <select aria-label="Version" value={props.filter.version ?? ''} onChange={(event) => props.onChange({ version: Number(event.currentTarget.value) || undefined, element: undefined })}>
-          <option value="">All versions</option>
+        <select aria-label={t('lists.version')} value={props.filter.version ?? ''} onChange={(event) => props.onChange({ version: Number(event.currentTarget.value) || undefined, element: undefined })}>
+          <option value="">{t('lists.allVersions')}</option>
           <For each={versions.data?.items}>
             {(one) => (
               <option value={one.version} selected={one.version === props.filter.version}>
-                Version {one.version}
+                {t('lists.versionOf', { version: one.version })}
                 {one.versionTag ? ` (${one.versionTag})` : ''}
               </option>
             )}

@@ -4,6 +4,7 @@ import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcess
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Table, usePlace } from '../ui/Table';
@@ -82,9 +83,9 @@ export default function Instances(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Process instances</h1>
+        <h1>{t('lists.processInstances')}</h1>
         <span class="muted" role="status">
-          {total(found.data?.page)} match
+          {t('lists.match', { count: total(found.data?.page) })}
         </span>
         <span class="spacer" />
         <ColumnChoice />
@@ -98,7 +99,7 @@ export default function Instances(): JSX.Element {
       </div>
       <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
       <Show when={filter().process && definition.data && !drawn()}>
-        <p class="failure">No process has the ID {filter().process}.</p>
+        <p class="failure">{t('lists.noProcess', { id: filter().process! })}</p>
       </Show>
       <Show when={drawn()?.processDefinitionKey} keyed>
         {(key) => (
@@ -111,34 +112,34 @@ export default function Instances(): JSX.Element {
         )}
       </Show>
       <Show when={chosen().size > 0 || all()}>
-        <div class="row panel" role="toolbar" aria-label="Selection">
-          <strong>{all() ? `All that match (${total(found.data?.page)})` : `${number(chosen().size)} chosen`}</strong>
+        <div class="row panel" role="toolbar" aria-label={t('lists.selection')}>
+          <strong>{all() ? t('lists.selection.all', { count: total(found.data?.page) }) : t('lists.selection.count', { count: number(chosen().size) })}</strong>
           <Show when={!all()}>
-            <button onClick={() => setAll(true)}>Choose all {total(found.data?.page)} that match</button>
+            <button onClick={() => setAll(true)}>{t('lists.selection.chooseAll', { count: total(found.data?.page) })}</button>
           </Show>
           <span class="spacer" />
-          <button onClick={() => setBulk('retry')}>Retry</button>
-          <button onClick={() => setBulk('suspend')}>Suspend</button>
-          <button onClick={() => setBulk('resume')}>Resume</button>
-          <button disabled={!common()} title={common() ? undefined : 'The instances must be of one version of one process'} onClick={() => setBulk('modify')}>
-            Move tokens
+          <button onClick={() => setBulk('retry')}>{t('lists.retry')}</button>
+          <button onClick={() => setBulk('suspend')}>{t('lists.suspend')}</button>
+          <button onClick={() => setBulk('resume')}>{t('lists.resume')}</button>
+          <button disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} onClick={() => setBulk('modify')}>
+            {t('lists.moveTokens')}
           </button>
-          <button disabled={!common()} title={common() ? undefined : 'The instances must be of one version of one process'} onClick={() => navigate(migration())}>
-            Migrate
+          <button disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} onClick={() => navigate(migration())}>
+            {t('lists.migrate')}
           </button>
           <button class="danger" onClick={() => setBulk('cancel')}>
-            Cancel
+            {t('lists.cancel')}
           </button>
           <button class="danger" onClick={() => setBulk('delete')}>
-            Delete
+            {t('lists.delete')}
           </button>
           <button class="plain" onClick={unselect}>
-            Choose none
+            {t('tasks.chooseNone')}
           </button>
         </div>
       </Show>
       <Table
-        label="Process instances"
+        label={t('lists.processInstances')}
         query={found}
         columns={columns()}
         usual="startDate:desc"
@@ -153,10 +154,10 @@ export default function Instances(): JSX.Element {
         }}
         empty={
           <>
-            No instance matches.
+            {t('lists.instances.noMatch')}
             <Show when={filter().states.size > 0 && filter().states.size < STATES.length}>
               {' '}
-              <button onClick={() => setFilter({ ...filter(), states: new Set() })}>Show all states</button>
+              <button onClick={() => setFilter({ ...filter(), states: new Set() })}>{t('lists.instances.allStates')}</button>
             </Show>
           </>
         }

@@ -2,6 +2,7 @@ import { A, useSearchParams } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { searchAuditLogs } from '../api/generated/operations';
 import type { AuditLogFilter, AuditLogResult } from '../api/generated/types';
+import { language, t } from '../language';
 import { useRead } from '../query';
 import { Entry } from '../ui/AuditLog';
 import { between, moment, OPERATIONS, RESULTS } from '../ui/logFilter';
@@ -12,14 +13,20 @@ import { exactText, Time } from '../ui/time';
 const SORTS = ['timestamp', 'operationType', 'entityType', 'actorId', 'result', 'processInstanceKey'] as const;
 const ENTITIES = ['BATCH', 'DECISION', 'INCIDENT', 'JOB', 'PROCESS_INSTANCE', 'RESOURCE', 'USER_TASK', 'VARIABLE', 'AUTHORIZATION', 'CLIENT', 'GROUP', 'MAPPING_RULE', 'ROLE', 'TENANT', 'USER'] as const;
 
-const COLUMNS: Column<AuditLogResult>[] = [
-  { head: 'When', cell: (row) => <Time of={row.timestamp} />, sort: 'timestamp' },
-  { head: 'What', cell: (row) => `${wordOf(row.operationType)} ${wordOf(row.batchOperationType ?? row.entityType).toLowerCase()}`, sort: 'operationType' },
-  { head: 'Result', cell: (row) => <State of={row.result === 'FAIL' ? 'FAILED' : 'SUCCESS'} />, sort: 'result' },
-  { head: 'Who', cell: (row) => row.actorId ?? wordOf(row.actorType ?? 'UNKNOWN'), sort: 'actorId' },
-  { head: 'Of', cell: (row) => row.entityDescription || <span class="key">{row.entityKey}</span> },
+/** What was done: English goes on with small letters. */
+function what(row: AuditLogResult): string {
+  const entity = wordOf(row.batchOperationType ?? row.entityType);
+  return t('lists.log.what', { operation: wordOf(row.operationType), entity: language() === 'en' ? entity.toLowerCase() : entity });
+}
+
+const knownColumns = (): Column<AuditLogResult>[] => [
+  { head: t('lists.when'), cell: (row) => <Time of={row.timestamp} />, sort: 'timestamp' },
+  { head: t('lists.what'), cell: what, sort: 'operationType' },
+  { head: t('lists.log.result'), cell: (row) => <State of={row.result === 'FAIL' ? 'FAILED' : 'SUCCESS'} />, sort: 'result' },
+  { head: t('lists.log.who'), cell: (row) => row.actorId ?? wordOf(row.actorType ?? 'UNKNOWN'), sort: 'actorId' },
+  { head: t('lists.log.of'), cell: (row) => row.entityDescription || <span class="key">{row.entityKey}</span> },
   {
-    head: 'Instance',
+    head: t('lists.instance'),
     cell: (row) => (
       <Show when={row.processInstanceKey} fallback="–">
         {(key) => (
@@ -38,13 +45,23 @@ export function LogTable(props: { filter: AuditLogFilter }): JSX.Element {
   const { sort, page } = usePlace(SORTS, { field: 'timestamp', order: 'DESC' });
   const [shown, setShown] = createSignal<AuditLogResult>();
   const found = useRead(searchAuditLogs, () => ({ body: { filter: props.filter, sort: sort(), page: page() }, live: true }));
-  const columns: Column<AuditLogResult>[] = [...COLUMNS, { head: 'Details', cell: (row) => <button class="plain" aria-label={`Details of ${row.auditLogKey}`} onClick={() => setShown(row)}>Details</button> }];
+  const columns = (): Column<AuditLogResult>[] => [
+    ...knownColumns(),
+    {
+      head: t('lists.details'),
+      cell: (row) => (
+        <button class="plain" aria-label={t('lists.log.detailsOf', { key: row.auditLogKey })} onClick={() => setShown(row)}>
+          {t('lists.details')}
+        </button>
+      ),
+    },
+  ];
   return (
     <>
-      <Table label="Operations log" query={found} columns={columns} usual="timestamp:desc" empty="No operation matches." />
+      <Table label={t('page.Operations log')} query={found} columns={columns()} usual="timestamp:desc" empty={t('lists.log.noMatch')} />
       <Show when={shown()}>
         {(row) => (
-          <Dialog title="Operation" onClose={() => setShown(undefined)}>
+          <Dialog title={t('lists.log.operation')} onClose={() => setShown(undefined)}>
             <Entry of={row()} text={(name, value) => (name === 'timestamp' ? exactText(value) : value)} />
           </Dialog>
         )}
@@ -73,7 +90,7 @@ export default function Log(): JSX.Element {
   const choice = (label: string, name: 'operationType' | 'entityType' | 'result', all: readonly string[]) => (
     <Field label={label}>
       <select onChange={(event) => set(name, event.currentTarget.value)}>
-        <option value="">all</option>
+        <option value="">{t('lists.all')}</option>
         <For each={all}>
           {(one) => (
             <option value={one} selected={query[name] === one}>
@@ -95,19 +112,19 @@ export default function Log(): JSX.Element {
   );
   return (
     <main class="page">
-      <h1>Operations log</h1>
-      <div class="row" role="search" aria-label="Filter">
-        {choice('Operation', 'operationType', OPERATIONS)}
-        {choice('Kind', 'entityType', ENTITIES)}
-        {choice('Result', 'result', RESULTS)}
-        <Field label="Who">
+      <h1>{t('page.Operations log')}</h1>
+      <div class="row" role="search" aria-label={t('lists.filter')}>
+        {choice(t('lists.log.operation'), 'operationType', OPERATIONS)}
+        {choice(t('lists.log.kind'), 'entityType', ENTITIES)}
+        {choice(t('lists.log.result'), 'result', RESULTS)}
+        <Field label={t('lists.log.who')}>
           <input type="search" value={query.actor ?? ''} onChange={(event) => set('actor', event.currentTarget.value.trim())} />
         </Field>
-        <Field label="Key of the instance">
+        <Field label={t('lists.log.instanceKey')}>
           <input type="search" value={query.processInstance ?? ''} onChange={(event) => set('processInstance', event.currentTarget.value.trim())} />
         </Field>
-        {date('From', 'from')}
-        {date('To', 'to')}
+        {date(t('lists.log.from'), 'from')}
+        {date(t('lists.log.to'), 'to')}
       </div>
       <LogTable filter={filter()} />
     </main>

@@ -2,6 +2,7 @@ import { A, useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { searchCorrelatedMessageSubscriptions, searchMessageSubscriptions } from '../api/generated/operations';
 import type { CorrelatedMessageSubscriptionFilter, CorrelatedMessageSubscriptionResult, MessageSubscriptionFilter, MessageSubscriptionResult } from '../api/generated/types';
+import { t } from '../language';
 import { refresh, useRead } from '../query';
 import { State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -21,25 +22,30 @@ const instance = (key: string | null): JSX.Element => (
   </Show>
 );
 
-const OPEN: Column<MessageSubscriptionResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.messageSubscriptionState} />, sort: 'messageSubscriptionState' },
-  { head: 'Message', cell: (row) => row.messageName, sort: 'messageName' },
-  { head: 'Correlation key', cell: (row) => row.correlationKey ?? '–', sort: 'correlationKey' },
-  { head: 'For', cell: (row) => (row.messageSubscriptionType === 'START_EVENT' ? 'starting' : 'waiting'), sort: 'messageSubscriptionType' },
-  { head: 'Element', cell: (row) => row.elementId, sort: 'elementId' },
-  { head: 'Process', cell: (row) => `${row.processDefinitionName || row.processDefinitionId}${row.processDefinitionVersion ? `, version ${row.processDefinitionVersion}` : ''}`, sort: 'processDefinitionName' },
-  { head: 'Instance', cell: (row) => instance(row.processInstanceKey), sort: 'processInstanceKey' },
-  { head: 'Changed', cell: (row) => <Time of={row.lastUpdatedDate} />, sort: 'lastUpdatedDate' },
+function processOf(row: MessageSubscriptionResult): string {
+  const process = row.processDefinitionName || row.processDefinitionId;
+  return row.processDefinitionVersion ? t('lists.processVersion', { process, version: row.processDefinitionVersion }) : process;
+}
+
+const openColumns = (): Column<MessageSubscriptionResult>[] => [
+  { head: t('lists.state'), cell: (row) => <State of={row.messageSubscriptionState} />, sort: 'messageSubscriptionState' },
+  { head: t('lists.message'), cell: (row) => row.messageName, sort: 'messageName' },
+  { head: t('lists.correlationKey'), cell: (row) => row.correlationKey ?? '–', sort: 'correlationKey' },
+  { head: t('lists.messages.for'), cell: (row) => (row.messageSubscriptionType === 'START_EVENT' ? t('lists.messages.starting') : t('lists.messages.waiting')), sort: 'messageSubscriptionType' },
+  { head: t('lists.element'), cell: (row) => row.elementId, sort: 'elementId' },
+  { head: t('lists.process'), cell: processOf, sort: 'processDefinitionName' },
+  { head: t('lists.instance'), cell: (row) => instance(row.processInstanceKey), sort: 'processInstanceKey' },
+  { head: t('lists.messages.changed'), cell: (row) => <Time of={row.lastUpdatedDate} />, sort: 'lastUpdatedDate' },
 ];
 
-const CORRELATED: Column<CorrelatedMessageSubscriptionResult>[] = [
-  { head: 'When', cell: (row) => <Time of={row.correlationTime} />, sort: 'correlationTime' },
-  { head: 'Message', cell: (row) => row.messageName, sort: 'messageName' },
-  { head: 'Correlation key', cell: (row) => row.correlationKey ?? '–', sort: 'correlationKey' },
-  { head: 'Element', cell: (row) => row.elementId, sort: 'elementId' },
-  { head: 'Process', cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
-  { head: 'Instance', cell: (row) => instance(row.processInstanceKey), sort: 'processInstanceKey' },
-  { head: 'Message key', cell: (row) => <span class="key">{row.messageKey}</span> },
+const correlatedColumns = (): Column<CorrelatedMessageSubscriptionResult>[] => [
+  { head: t('lists.when'), cell: (row) => <Time of={row.correlationTime} />, sort: 'correlationTime' },
+  { head: t('lists.message'), cell: (row) => row.messageName, sort: 'messageName' },
+  { head: t('lists.correlationKey'), cell: (row) => row.correlationKey ?? '–', sort: 'correlationKey' },
+  { head: t('lists.element'), cell: (row) => row.elementId, sort: 'elementId' },
+  { head: t('lists.process'), cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
+  { head: t('lists.instance'), cell: (row) => instance(row.processInstanceKey), sort: 'processInstanceKey' },
+  { head: t('lists.messages.key'), cell: (row) => <span class="key">{row.messageKey}</span> },
 ];
 
 /** Subscriptions to messages, or what has been correlated: the URL says which. */
@@ -49,12 +55,12 @@ export function MessageTables(props: { open: MessageSubscriptionFilter; correlat
   const show = (view: string | null) => setQuery({ view, sort: null, after: null, before: null } as never);
   return (
     <div class="stack">
-      <div class="row" role="group" aria-label="Which">
+      <div class="row" role="group" aria-label={t('lists.messages.which')}>
         <button aria-pressed={!isCorrelated()} class={isCorrelated() ? '' : 'primary'} onClick={() => show(null)}>
-          Subscriptions
+          {t('lists.messages.subscriptions')}
         </button>
         <button aria-pressed={isCorrelated()} class={isCorrelated() ? 'primary' : ''} onClick={() => show('correlated')}>
-          Correlated
+          {t('lists.messages.correlated')}
         </button>
       </div>
       <Switch>
@@ -73,14 +79,14 @@ function Open(props: { filter: MessageSubscriptionFilter }): JSX.Element {
   const { sort, page } = usePlace(OPEN_SORTS, { field: 'lastUpdatedDate', order: 'DESC' });
   const [acting, setActing] = createSignal<MessageSubscriptionResult>();
   const found = useRead(searchMessageSubscriptions, () => ({ body: { filter: props.filter, sort: sort(), page: page() }, live: true }));
-  const columns: Column<MessageSubscriptionResult>[] = [
-    ...OPEN,
+  const columns = (): Column<MessageSubscriptionResult>[] => [
+    ...openColumns(),
     {
-      head: 'Act',
+      head: t('lists.act'),
       cell: (row) => (
         <Show when={row.messageSubscriptionState === 'CREATED'}>
-          <button aria-label={`Send ${row.messageName}${row.correlationKey ? ` to ${row.correlationKey}` : ''}`} onClick={() => setActing(row)}>
-            Send …
+          <button aria-label={row.correlationKey ? t('lists.messages.sendTo', { name: row.messageName, key: row.correlationKey }) : t('lists.messages.sendOne', { name: row.messageName })} onClick={() => setActing(row)}>
+            {t('lists.messages.sendThis')}
           </button>
         </Show>
       ),
@@ -88,7 +94,7 @@ function Open(props: { filter: MessageSubscriptionFilter }): JSX.Element {
   ];
   return (
     <>
-      <Table label="Subscriptions" query={found} columns={columns} usual="lastUpdatedDate:desc" empty="No subscription to a message matches." />
+      <Table label={t('lists.messages.subscriptions')} query={found} columns={columns()} usual="lastUpdatedDate:desc" empty={t('lists.messages.noMatch')} />
       <Show when={acting()}>
         {(row) => (
           <MessageDialog
@@ -108,6 +114,6 @@ function Open(props: { filter: MessageSubscriptionFilter }): JSX.Element {
 function Correlated(props: { filter: CorrelatedMessageSubscriptionFilter }): JSX.Element {
   const { sort, page } = usePlace(CORRELATED_SORTS, { field: 'correlationTime', order: 'DESC' });
   const found = useRead(searchCorrelatedMessageSubscriptions, () => ({ body: { filter: props.filter, sort: sort(), page: page() }, live: true }));
-  return <Table label="Correlated messages" query={found} columns={CORRELATED} usual="correlationTime:desc" empty="No message has been correlated." />;
+  return <Table label={t('lists.messages.correlatedMessages')} query={found} columns={correlatedColumns()} usual="correlationTime:desc" empty={t('lists.messages.noCorrelated')} />;
 }
 

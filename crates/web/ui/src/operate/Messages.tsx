@@ -1,5 +1,6 @@
 import { useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, lazy, Show } from 'solid-js';
+import { t } from '../language';
 import { refresh } from '../query';
 import { Field } from '../ui/parts';
 import type { MessageKind } from './act/MessageDialog';
@@ -21,23 +22,23 @@ export default function Messages(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Messages</h1>
+        <h1>{t('page.Messages')}</h1>
         <span class="spacer" />
-        <button onClick={() => setSending(['publish', 'correlate'])}>Send a message …</button>
-        <button onClick={() => setSending(['broadcast'])}>Broadcast a signal …</button>
+        <button onClick={() => setSending(['publish', 'correlate'])}>{t('lists.messages.send')}</button>
+        <button onClick={() => setSending(['broadcast'])}>{t('lists.messages.broadcast')}</button>
       </div>
-      <div class="row" role="search" aria-label="Filter">
-        <Field label="Name has">
+      <div class="row" role="search" aria-label={t('lists.filter')}>
+        <Field label={t('lists.messages.nameHas')}>
           <input type="search" value={query.name ?? ''} onChange={(event) => set('name', event.currentTarget.value)} />
         </Field>
-        <Field label="Correlation key">
+        <Field label={t('lists.correlationKey')}>
           <input type="search" value={query.correlationKey ?? ''} onChange={(event) => set('correlationKey', event.currentTarget.value)} />
         </Field>
-        <Field label="ID of the process">
+        <Field label={t('lists.processId')}>
           <input type="search" value={query.process ?? ''} onChange={(event) => set('process', event.currentTarget.value)} />
         </Field>
         <label class="row">
-          <input type="checkbox" checked={query.state === 'all'} onChange={(event) => set('state', event.currentTarget.checked ? 'all' : '')} /> with those that are over
+          <input type="checkbox" checked={query.state === 'all'} onChange={(event) => set('state', event.currentTarget.checked ? 'all' : '')} /> {t('lists.messages.withOver')}
         </label>
       </div>
       <MessageTables open={{ ...common(), ...(query.state === 'all' ? {} : { messageSubscriptionState: 'CREATED' as const }) }} correlated={common()} />

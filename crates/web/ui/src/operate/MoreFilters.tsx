@@ -1,16 +1,11 @@
 import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
 import { searchProcessDefinitionVariableNames, searchVariables } from '../api/generated/operations';
+import { t } from '../language';
 import { useRead } from '../query';
 import { Dialog, Field } from '../ui/parts';
-import { type Filter, keysOf, STATES, type StateName, tagsOf, typedOf, VALUE_TYPES, type ValueType, type VariableCondition, valueOf } from './filters';
+import { type Filter, keysOf, OPERATORS, STATES, type StateName, tagsOf, typedOf, VALUE_TYPES, type ValueType, type VariableCondition, valueOf } from './filters';
 
 const SUGGESTED = 100;
-const OPERATORS: [VariableCondition['operator'], string][] = [
-  ['eq', 'is'],
-  ['neq', 'is not'],
-  ['like', 'is like (* and ?)'],
-  ['exists', 'exists'],
-];
 
 /** A condition as it is typed. */
 interface Line {
@@ -84,53 +79,53 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
       <form class="stack" onSubmit={submit}>
         <Show when={props.withStates}>
           <fieldset class="row">
-            <legend>States</legend>
+            <legend>{t('lists.states')}</legend>
             <For each={STATES}>
               {(state: StateName) => (
                 <label class="row">
-                  <input type="checkbox" name={state} checked={props.filter.states.has(state)} /> {state}
+                  <input type="checkbox" name={state} checked={props.filter.states.has(state)} /> {t(`lists.inState.${state}`)}
                 </label>
               )}
             </For>
           </fieldset>
         </Show>
         <div class="grid">
-          <Field label="Instance keys" hint="with commas, spaces or lines between">
+          <Field label={t('lists.more.keys')} hint={t('lists.more.keys.hint')}>
             <textarea name="keys" rows={2} value={props.filter.keys.join(', ')} ref={(one) => (one.defaultValue = props.filter.keys.join(', '))} />
           </Field>
-          <Field label="Business ID">
+          <Field label={t('start.businessId')}>
             <input name="businessId" value={props.filter.businessId ?? ''} />
           </Field>
-          <Field label="Key of the parent instance">
+          <Field label={t('lists.more.parent')}>
             <input name="parent" pattern="\d{1,19}" value={props.filter.parentKey ?? ''} />
           </Field>
-          <Field label="Error message">
+          <Field label={t('lists.more.error')}>
             <input name="errorMessage" value={props.filter.errorMessage ?? ''} />
           </Field>
-          <Field label="Started after">
+          <Field label={t('lists.more.startedAfter')}>
             <input type="datetime-local" name="startAfter" value={local(props.filter.startAfter)} />
           </Field>
-          <Field label="Started before">
+          <Field label={t('lists.more.startedBefore')}>
             <input type="datetime-local" name="startBefore" value={local(props.filter.startBefore)} />
           </Field>
-          <Field label="Ended after">
+          <Field label={t('lists.more.endedAfter')}>
             <input type="datetime-local" name="endAfter" value={local(props.filter.endAfter)} />
           </Field>
-          <Field label="Ended before">
+          <Field label={t('lists.more.endedBefore')}>
             <input type="datetime-local" name="endBefore" value={local(props.filter.endBefore)} />
           </Field>
-          <Field label="Tags" hint="all of them, with commas between">
+          <Field label={t('lists.tags')} hint={t('lists.more.tags.hint')}>
             <input name="tags" value={props.filter.tags.join(', ')} />
           </Field>
-          <Field label="Tenant">
+          <Field label={t('lists.tenant')}>
             <input name="tenant" value={props.filter.tenant ?? ''} />
           </Field>
         </div>
         <label class="row">
-          <input type="checkbox" name="retriesLeft" checked={props.filter.retriesLeft} /> A job has failed and has retries left
+          <input type="checkbox" name="retriesLeft" checked={props.filter.retriesLeft} /> {t('lists.more.retriesLeft')}
         </label>
         <fieldset class="stack">
-          <legend>Variables, all of which hold</legend>
+          <legend>{t('lists.more.variables')}</legend>
           <datalist id={names}>
             <For each={suggested()}>{(name) => <option value={name} />}</For>
           </datalist>
@@ -138,8 +133,8 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
             {(at) => (
               <div class="row">
                 <input
-                  aria-label="Name of the variable"
-                  placeholder="Name"
+                  aria-label={t('lists.more.name')}
+                  placeholder={t('variables.name')}
                   list={names}
                   value={lines()[at]!.name}
                   onInput={(event) => {
@@ -147,27 +142,27 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
                     change(at, { name: event.currentTarget.value });
                   }}
                 />
-                <select aria-label="Condition" value={lines()[at]!.operator} onChange={(event) => change(at, { operator: event.currentTarget.value as Line['operator'] })}>
-                  <For each={OPERATORS}>{([operator, word]) => <option value={operator}>{word}</option>}</For>
+                <select aria-label={t('lists.more.condition')} value={lines()[at]!.operator} onChange={(event) => change(at, { operator: event.currentTarget.value as Line['operator'] })}>
+                  <For each={OPERATORS}>{(operator) => <option value={operator}>{t(`lists.operator.${operator}`)}</option>}</For>
                 </select>
                 <Show when={lines()[at]!.operator !== 'exists'}>
-                  <select aria-label="Type of the value" value={lines()[at]!.type} onChange={(event) => change(at, { type: event.currentTarget.value as ValueType })}>
-                    <For each={VALUE_TYPES}>{(type) => <option value={type}>{type}</option>}</For>
+                  <select aria-label={t('lists.more.type')} value={lines()[at]!.type} onChange={(event) => change(at, { type: event.currentTarget.value as ValueType })}>
+                    <For each={VALUE_TYPES}>{(type) => <option value={type}>{t(`lists.valueType.${type}`)}</option>}</For>
                   </select>
                   <Show when={lines()[at]!.type !== 'null'}>
                     <Show
                       when={lines()[at]!.type === 'true or false' && lines()[at]!.operator !== 'like'}
-                      fallback={<input aria-label="Value" placeholder="Value" value={lines()[at]!.text} onInput={(event) => change(at, { text: event.currentTarget.value })} />}
+                      fallback={<input aria-label={t('lists.more.value')} placeholder={t('lists.more.value')} value={lines()[at]!.text} onInput={(event) => change(at, { text: event.currentTarget.value })} />}
                     >
-                      <select aria-label="Value" value={lines()[at]!.text} onChange={(event) => change(at, { text: event.currentTarget.value })}>
-                        <option value="">Choose</option>
+                      <select aria-label={t('lists.more.value')} value={lines()[at]!.text} onChange={(event) => change(at, { text: event.currentTarget.value })}>
+                        <option value="">{t('lists.more.choose')}</option>
                         <option value="true">true</option>
                         <option value="false">false</option>
                       </select>
                     </Show>
                   </Show>
                 </Show>
-                <button type="button" class="plain" aria-label="Remove the condition" onClick={() => setLines(lines().filter((_, other) => other !== at))}>
+                <button type="button" class="plain" aria-label={t('lists.more.removeOne')} onClick={() => setLines(lines().filter((_, other) => other !== at))}>
                   ✕
                 </button>
               </div>
@@ -175,7 +170,7 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
           </For>
           <div>
             <button type="button" onClick={() => setLines([...lines(), { name: '', operator: 'eq', type: 'text', text: '' }])}>
-              Add a condition
+              {t('lists.more.add')}
             </button>
           </div>
         </fieldset>
@@ -186,10 +181,10 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
         </Show>
         <div class="actions">
           <button type="button" onClick={() => props.onChange({ ...props.filter, keys: [], parentKey: undefined, businessId: undefined, errorMessage: undefined, errorHash: undefined, batch: undefined, tenant: undefined, startAfter: undefined, startBefore: undefined, endAfter: undefined, endBefore: undefined, retriesLeft: false, tags: [], variables: [], or: [], element: undefined })}>
-            Remove all
+            {t('lists.more.removeAll')}
           </button>
           <button class="primary" type="submit">
-            Apply
+            {t('tasks.filter.apply')}
           </button>
         </div>
       </form>

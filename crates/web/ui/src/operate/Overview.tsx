@@ -6,6 +6,7 @@ import {
   searchProcessInstances,
 } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
@@ -17,9 +18,9 @@ const ROWS = 50;
 export default function Overview(): JSX.Element {
   const count = (filter: ProcessInstanceFilter) => useRead(searchProcessInstances, () => ({ body: { filter, page: { limit: 1 } }, live: true }));
   const totals = [
-    { label: 'Running', href: '/operate/processes?active=true&incidents=true', query: count({ state: 'ACTIVE' }) },
-    { label: 'With incidents', href: '/operate/processes?incidents=true', query: count({ state: 'ACTIVE', hasIncident: true }) },
-    { label: 'Suspended', href: '/operate/processes?suspended=true', query: count({ state: 'SUSPENDED' }) },
+    { label: () => t('lists.running'), href: '/operate/processes?active=true&incidents=true', query: count({ state: 'ACTIVE' }) },
+    { label: () => t('lists.overview.withIncidents'), href: '/operate/processes?incidents=true', query: count({ state: 'ACTIVE', hasIncident: true }) },
+    { label: () => t('lists.state.suspended'), href: '/operate/processes?suspended=true', query: count({ state: 'SUSPENDED' }) },
   ];
   const processes = useRead(getProcessDefinitionInstanceStatistics, () => ({
     body: {
@@ -38,40 +39,40 @@ export default function Overview(): JSX.Element {
   const definitions = useRead(searchProcessDefinitions, () => ({ body: { page: { limit: 1 } }, live: true }));
   return (
     <main class="page">
-      <h1>Overview</h1>
+      <h1>{t('page.Overview')}</h1>
       <div class="totals">
         <For each={totals}>
           {({ label, href, query }) => (
             <a href={href}>
-              <span class="muted">{label}</span>
+              <span class="muted">{label()}</span>
               <strong>{query.error ? '?' : query.data ? total(query.data.page) : '…'}</strong>
             </a>
           )}
         </For>
       </div>
       <Show when={definitions.data?.page.totalItems === 0}>
-        <section class="panel" aria-label="First process">
-          <h2>Nothing is deployed yet</h2>
-          <p>Drop a BPMN file anywhere below, or choose one.</p>
+        <section class="panel" aria-label={t('lists.overview.first')}>
+          <h2>{t('lists.overview.nothing')}</h2>
+          <p>{t('lists.overview.drop')}</p>
           <Deploy />
         </section>
       </Show>
       <div class="grid">
-        <section class="panel" aria-label="Processes">
-          <h2>Processes with running instances</h2>
+        <section class="panel" aria-label={t('lists.overview.processes')}>
+          <h2>{t('lists.overview.processesRunning')}</h2>
           <Show when={processes.error}>{(error) => <Failure of={error()} again={() => void processes.refetch()} />}</Show>
           <Show when={processes.data}>
             {(found) => (
-              <Show when={found().items.length > 0} fallback={<p class="empty">No process has running instances.</p>}>
+              <Show when={found().items.length > 0} fallback={<p class="empty">{t('lists.overview.noProcess')}</p>}>
                 <table>
                   <thead>
                     <tr>
-                      <th scope="col">Process</th>
+                      <th scope="col">{t('lists.process')}</th>
                       <th scope="col" class="number">
-                        Incidents
+                        {t('page.Incidents')}
                       </th>
                       <th scope="col" class="number">
-                        Running
+                        {t('lists.running')}
                       </th>
                     </tr>
                   </thead>
@@ -83,7 +84,7 @@ export default function Overview(): JSX.Element {
                           <tr>
                             <td>
                               <a href={`/operate/processes?${of}&active=true&incidents=true`}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
-                              <span class="muted">{one.hasMultipleVersions ? 'several versions' : ''}</span>
+                              <span class="muted">{one.hasMultipleVersions ? t('lists.overview.versions') : ''}</span>
                             </td>
                             <td class="number">
                               <a href={`/operate/processes?${of}&incidents=true`}>{number(one.activeInstancesWithIncidentCount)}</a>
@@ -100,18 +101,18 @@ export default function Overview(): JSX.Element {
             )}
           </Show>
         </section>
-        <section class="panel" aria-label="Incidents by error">
-          <h2>Incidents by error</h2>
+        <section class="panel" aria-label={t('lists.overview.byError')}>
+          <h2>{t('lists.overview.byError')}</h2>
           <Show when={errors.error}>{(error) => <Failure of={error()} again={() => void errors.refetch()} />}</Show>
           <Show when={errors.data}>
             {(found) => (
-              <Show when={found().items.length > 0} fallback={<p class="empty">There are no incidents.</p>}>
+              <Show when={found().items.length > 0} fallback={<p class="empty">{t('lists.incidents.none')}</p>}>
                 <table>
                   <thead>
                     <tr>
-                      <th scope="col">Error</th>
+                      <th scope="col">{t('lists.overview.error')}</th>
                       <th scope="col" class="number">
-                        Instances
+                        {t('page.Instances')}
                       </th>
                     </tr>
                   </thead>
@@ -120,7 +121,7 @@ export default function Overview(): JSX.Element {
                       {(one) => (
                         <tr>
                           <td>
-                            <a href={`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`}>{one.errorMessage.slice(0, 300) || 'without a message'}</a>
+                            <a href={`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`}>{one.errorMessage.slice(0, 300) || t('lists.noErrorMessage')}</a>
                           </td>
                           <td class="number">{number(one.activeInstancesWithErrorCount)}</td>
                         </tr>
@@ -139,12 +140,10 @@ export default function Overview(): JSX.Element {
 }
 
 /** Says so where a table is cut. */
-function Rest(props: { shown: number; of: number; what: string }): JSX.Element {
+function Rest(props: { shown: number; of: number; what: 'processes' | 'errors' }): JSX.Element {
   return (
     <Show when={props.of > props.shown}>
-      <p class="muted">
-        The first {number(props.shown)} of {number(props.of)} {props.what}.
-      </p>
+      <p class="muted">{t(`lists.overview.first.${props.what}`, { shown: number(props.shown), all: number(props.of) })}</p>
     </Show>
   );
 }

@@ -1,6 +1,7 @@
 import { createEffect, For, type JSX, Show } from 'solid-js';
 import { searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Failure, State } from '../ui/parts';
@@ -15,9 +16,7 @@ export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count
   return (
     <>
       <Show when={sample.error}>{(error) => <Failure of={error()} />}</Show>
-      <p>
-        <strong>{total(sample.data?.page)}</strong> instances {props.words ?? 'match now'}.
-      </p>
+      <p>{props.words ? t('lists.sample.words', { count: total(sample.data?.page), words: props.words }) : t('lists.sample.match', { count: total(sample.data?.page) })}</p>
       <ul class="plain-list">
         <For each={sample.data?.items}>
           {(one) => (
@@ -27,7 +26,7 @@ export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count
           )}
         </For>
         <Show when={count() > SAMPLE}>
-          <li class="muted">and {number(count() - SAMPLE)} more</li>
+          <li class="muted">{t('lists.andMore', { count: number(count() - SAMPLE) })}</li>
         </Show>
       </ul>
     </>

@@ -1,5 +1,6 @@
 // The filter of the list of instances: the URL, in the reference's parameters, is all of its state.
 import type { ProcessInstanceFilter, ProcessInstanceFilterFields } from '../api/generated/types';
+import { t } from '../language';
 
 /** A condition on a variable; `value` is JSON text unless the operator takes none or a text. */
 export interface VariableCondition {
@@ -33,7 +34,7 @@ export interface Filter {
 
 export const STATES = ['active', 'incidents', 'suspended', 'completed', 'canceled'] as const;
 export type StateName = (typeof STATES)[number];
-const OPERATORS = ['eq', 'neq', 'like', 'exists'] as const;
+export const OPERATORS = ['eq', 'neq', 'like', 'exists'] as const;
 /** With states they are multiplied, and the server takes no request of any size. */
 export const ALTERNATIVES_MAX = 20;
 const INT_MAX = 2 ** 31 - 1;
@@ -213,9 +214,9 @@ export function valueOf(operator: VariableCondition['operator'], type: ValueType
     case 'text':
       return { value: JSON.stringify(text) };
     case 'number':
-      return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim()) ? { value: text.trim() } : { problem: 'This is no number.' };
+      return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim()) ? { value: text.trim() } : { problem: t('lists.problem.number') };
     case 'true or false':
-      return text === 'true' || text === 'false' ? { value: text } : { problem: 'Choose true or false.' };
+      return text === 'true' || text === 'false' ? { value: text } : { problem: t('lists.problem.boolean') };
     case 'null':
       return { value: 'null' };
     case 'JSON':
@@ -223,7 +224,7 @@ export function valueOf(operator: VariableCondition['operator'], type: ValueType
         JSON.parse(text);
         return { value: text };
       } catch (error) {
-        return { problem: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+        return { problem: t('lists.problem.json', { reason: error instanceof Error ? error.message : String(error) }) };
       }
   }
 }

@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, Show } from 'solid-js';
+import { t } from '../language';
 import { Copy, Dialog } from '../ui/parts';
 import { type Asked, type BatonSearch, batonOf, curlOf } from './query';
 
@@ -8,17 +9,17 @@ const SHOWN = 2000;
 export function CopyAs(props: { asked: Asked; search: BatonSearch; rows: readonly unknown[]; keys: readonly string[] }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   const forms = (): [string, string][] => [
-    ['Link', location.href],
-    ['Keys', props.keys.join('\n')],
-    ['Rows as JSON', JSON.stringify(props.rows, null, 2)],
+    [t('lists.copyAs.link'), location.href],
+    [t('lists.copyAs.keys'), props.keys.join('\n')],
+    [t('lists.copyAs.rows'), JSON.stringify(props.rows, null, 2)],
     ['curl', curlOf(location.origin, props.asked)],
     ['baton', batonOf(location.origin, props.search)],
   ];
   return (
     <>
-      <button onClick={() => setOpen(true)}>Copy as …</button>
+      <button onClick={() => setOpen(true)}>{t('lists.copyAs')}</button>
       <Show when={open()}>
-        <Dialog title="Copy as" onClose={() => setOpen(false)} wide>
+        <Dialog title={t('lists.copyAs.title')} onClose={() => setOpen(false)} wide>
           <For each={forms()}>
             {([name, text]) => (
               <section aria-label={name}>

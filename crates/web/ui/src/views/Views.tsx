@@ -3,6 +3,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { createView, deleteView, listViews, updateView } from '../api/generated/operations';
 import type { BatonView } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { refresh, useRead } from '../query';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
@@ -16,7 +17,7 @@ export function Views(props: { page: string }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   return (
     <>
-      <button onClick={() => setOpen(true)}>Views …</button>
+      <button onClick={() => setOpen(true)}>{t('lists.views')}</button>
       <Show when={open()}>
         <ViewsDialog page={props.page} onClose={() => setOpen(false)} />
       </Show>
@@ -42,7 +43,7 @@ function ViewsDialog(props: { page: string; onClose: () => void }): JSX.Element 
     await refresh();
     field.value = '';
     setName('');
-    say('Saved');
+    say(t('task.saved'));
   };
   const share = async (one: BatonView) => {
     await call(updateView, { path: { viewKey: one.viewKey }, body: { name: one.name, page: one.page, query: one.query, isShared: !one.isShared } });
@@ -51,31 +52,31 @@ function ViewsDialog(props: { page: string; onClose: () => void }): JSX.Element 
   const remove = async (one: BatonView) => {
     await call(deleteView, { path: { viewKey: one.viewKey } });
     await refresh();
-    say('Deleted');
+    say(t('lists.deleted'));
   };
   return (
-    <Dialog title="Views" onClose={props.onClose} wide>
+    <Dialog title={t('lists.views.title')} onClose={props.onClose} wide>
       <div class="stack">
         <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
         <Show when={found.data}>
-          <ViewTable label="My views" views={own()} page={props.page} onOpen={props.onClose} empty="You have saved none here." share={share} remove={remove} />
-          <ViewTable label="Shared views" views={others()} page={props.page} onOpen={props.onClose} empty="Nobody else has shared one here." />
+          <ViewTable label={t('lists.views.mine')} views={own()} page={props.page} onOpen={props.onClose} empty={t('lists.views.noneMine')} share={share} remove={remove} />
+          <ViewTable label={t('lists.views.shared')} views={others()} page={props.page} onOpen={props.onClose} empty={t('lists.views.noneShared')} />
         </Show>
-        <section class="stack" aria-label="Save this view">
-          <h3>Save what is shown now</h3>
+        <section class="stack" aria-label={t('lists.views.saveThis')}>
+          <h3>{t('lists.views.saveShown')}</h3>
           <div class="row">
-            <Field label="Name">
+            <Field label={t('variables.name')}>
               <input ref={field} maxLength={NAME_MAX} onInput={(event) => setName(event.currentTarget.value)} />
             </Field>
             <label>
-              <input type="checkbox" checked={isShared()} onChange={(event) => setShared(event.currentTarget.checked)} /> for everybody
+              <input type="checkbox" checked={isShared()} onChange={(event) => setShared(event.currentTarget.checked)} /> {t('lists.views.forEverybody')}
             </label>
             <Action class="primary" do={save} disabled={name().trim() === '' || query().length > QUERY_MAX}>
-              {same() ? 'Replace' : 'Save'}
+              {same() ? t('lists.views.replace') : t('task.change.save')}
             </Action>
           </div>
           <Show when={query().length > QUERY_MAX}>
-            <p class="failure">This filter is too long to be kept: {query().length} of at most {QUERY_MAX} characters.</p>
+            <p class="failure">{t('lists.views.tooLong', { length: query().length, most: QUERY_MAX })}</p>
           </Show>
         </section>
       </div>
@@ -106,14 +107,14 @@ function ViewTable(props: {
                       {one.name}
                     </A>
                   </td>
-                  <td class="muted">{one.isOwn ? (one.isShared ? 'for everybody' : 'for me') : `by ${one.owner ?? 'somebody'}`}</td>
+                  <td class="muted">{one.isOwn ? (one.isShared ? t('lists.views.forEverybody') : t('lists.views.forMe')) : t('lists.views.by', { owner: one.owner ?? t('lists.views.somebody') })}</td>
                   <td>
                     <div class="row">
-                      <Show when={props.share}>{(share) => <Action do={() => share()(one)}>{one.isShared ? 'Keep for me' : 'Share'}</Action>}</Show>
+                      <Show when={props.share}>{(share) => <Action do={() => share()(one)}>{one.isShared ? t('lists.views.keep') : t('lists.views.share')}</Action>}</Show>
                       <Show when={props.remove}>
                         {(remove) => (
                           <Action class="danger" do={() => remove()(one)}>
-                            Delete
+                            {t('lists.delete')}
                           </Action>
                         )}
                       </Show>

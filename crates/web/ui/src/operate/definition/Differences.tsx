@@ -3,11 +3,9 @@ import type { ProcessDefinitionResult } from '../../api/generated/types';
 import type { Diagram } from '../../diagram/bpmn';
 import { BpmnDiagram } from '../../diagram/BpmnDiagram';
 import { useModel } from '../../diagram/model';
-import { number } from '../../ui/numbers';
+import { count, t } from '../../language';
 import { Failure } from '../../ui/parts';
 import { differencesOf, type Kind } from './differences';
-
-const WORDS: Record<Kind, string> = { added: 'Added', removed: 'Removed', changed: 'Changed', moved: 'Moved in the diagram' };
 
 /** Two versions of a process side by side, and what is different between them. */
 export default function Differences(props: { before: ProcessDefinitionResult; after: ProcessDefinitionResult }): JSX.Element {
@@ -26,35 +24,35 @@ export default function Differences(props: { before: ProcessDefinitionResult; af
   });
   const ids = (...kinds: Kind[]) => found()?.items?.filter((one) => kinds.includes(one.kind)).map((one) => one.id) ?? [];
   return (
-    <section class="stack" aria-label="Differences">
+    <section class="stack" aria-label={t('lists.differences')}>
       <div class="halves even">
         <div>
-          <h2>Version {props.before.version}</h2>
+          <h2>{t('lists.versionOf', { version: props.before.version })}</h2>
           <BpmnDiagram definitionKey={props.before.processDefinitionKey} marks={{ removed: ids('removed'), changed: ids('changed', 'moved') }} selected={selected()} onSelect={setSelected} onDrawn={setFirst} />
         </div>
         <div>
-          <h2>Version {props.after.version}</h2>
+          <h2>{t('lists.versionOf', { version: props.after.version })}</h2>
           <BpmnDiagram definitionKey={props.after.processDefinitionKey} marks={{ added: ids('added'), changed: ids('changed', 'moved') }} selected={selected()} onSelect={setSelected} onDrawn={setSecond} />
         </div>
       </div>
       <Show when={found()?.error}>{(error) => <Failure of={error()} />}</Show>
       <Show when={found()?.items}>
         {(items) => (
-          <Show when={items().length > 0} fallback={<p class="empty">Both versions do the same, and are drawn alike.</p>}>
+          <Show when={items().length > 0} fallback={<p class="empty">{t('lists.differences.none')}</p>}>
             <p class="muted" role="status">
-              {number(items().length)} differences
+              {count(items().length, 'lists.differences.one', 'lists.differences.other')}
             </p>
-            <table aria-label="Differences between the versions">
+            <table aria-label={t('lists.differences.table')}>
               <thead>
                 <tr>
-                  <For each={['What', 'Element', 'Details']}>{(head) => <th scope="col">{head}</th>}</For>
+                  <For each={[t('lists.what'), t('lists.element'), t('lists.details')]}>{(head) => <th scope="col">{head}</th>}</For>
                 </tr>
               </thead>
               <tbody>
                 <For each={items()}>
                   {(one) => (
                     <tr classList={{ chosen: one.id === selected() }}>
-                      <td>{WORDS[one.kind]}</td>
+                      <td>{t(`lists.difference.${one.kind}`)}</td>
                       <td>
                         <button class="plain grow" onClick={() => setSelected(one.id)}>
                           {one.name ? `${one.name} (${one.id})` : one.id}
@@ -64,7 +62,7 @@ export default function Differences(props: { before: ProcessDefinitionResult; af
                         <For each={one.details}>
                           {([name, before, after]) => (
                             <div>
-                              {name}: <del>{before || 'nothing'}</del> → <ins>{after || 'nothing'}</ins>
+                              {name}: <del>{before || t('lists.nothing')}</del> → <ins>{after || t('lists.nothing')}</ins>
                             </div>
                           )}
                         </For>

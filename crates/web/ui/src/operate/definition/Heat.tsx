@@ -1,13 +1,14 @@
 import { For, type JSX, Show } from 'solid-js';
 import { searchElementInstances } from '../../api/generated/operations';
 import type { ProcessElementStatisticsResult } from '../../api/generated/types';
+import { t } from '../../language';
 import { useRead } from '../../query';
 import { number } from '../../ui/numbers';
 import { Failure } from '../../ui/parts';
 import { durationText } from '../../ui/time';
 
-export const HEATS = { tokens: 'tokens now', passed: 'how often passed', incidents: 'incidents now', wait: 'longest wait now' } as const;
-export type HeatKind = keyof typeof HEATS;
+export const HEATS = ['tokens', 'passed', 'incidents', 'wait'] as const;
+export type HeatKind = (typeof HEATS)[number];
 const LEVELS = 5;
 const OLDEST = 1000;
 const ROWS = 20;
@@ -55,17 +56,18 @@ export function heatMarks(values: ReadonlyMap<string, number>): Record<string, s
 
 /** The numbers behind the colours, the highest first. */
 export function HeatTable(props: { kind: HeatKind; values: ReadonlyMap<string, number>; nameOf: (id: string) => string; isCut: boolean; error: Error | null }): JSX.Element {
+  const heat = () => t(`lists.heat.${props.kind}`);
   const rows = () => [...props.values].sort(([, a], [, b]) => b - a);
   return (
-    <section aria-label="Heat">
+    <section aria-label={t('lists.heat')}>
       <Show when={props.error}>{(error) => <Failure of={error()} />}</Show>
-      <Show when={rows().length > 0} fallback={<p class="muted">There is nothing to show.</p>}>
-        <table aria-label={`Elements by ${HEATS[props.kind]}`}>
+      <Show when={rows().length > 0} fallback={<p class="muted">{t('lists.heat.none')}</p>}>
+        <table aria-label={t('lists.heat.table', { heat: heat() })}>
           <thead>
             <tr>
-              <th scope="col">Element</th>
+              <th scope="col">{t('lists.element')}</th>
               <th scope="col" class="number">
-                {HEATS[props.kind].charAt(0).toUpperCase() + HEATS[props.kind].slice(1)}
+                {heat().charAt(0).toUpperCase() + heat().slice(1)}
               </th>
             </tr>
           </thead>
@@ -81,12 +83,10 @@ export function HeatTable(props: { kind: HeatKind; values: ReadonlyMap<string, n
           </tbody>
         </table>
         <Show when={rows().length > ROWS}>
-          <p class="muted">
-            The first {ROWS} of {number(rows().length)} elements.
-          </p>
+          <p class="muted">{t('lists.heat.first', { shown: ROWS, all: number(rows().length) })}</p>
         </Show>
         <Show when={props.isCut}>
-          <p class="muted">Of the {number(OLDEST)} oldest tokens.</p>
+          <p class="muted">{t('lists.heat.oldest', { count: number(OLDEST) })}</p>
         </Show>
       </Show>
     </section>

@@ -5,6 +5,7 @@ import type { ProcessDefinitionResult } from '../../api/generated/types';
 import { call } from '../../api/http';
 import { FormView, type Submit } from '../../diagram/FormView';
 import type { Model } from '../../diagram/model';
+import { t } from '../../language';
 import { refresh, useRead } from '../../query';
 import { jsonObject } from '../../ui/json';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
@@ -35,7 +36,7 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
     setFailure(undefined);
     const given = withForm() ? await submit()?.() : variables().trim() === '' ? '{}' : variables();
     if (given === undefined) {
-      setFailure(new Error('Some fields of the form are wrong.'));
+      setFailure(new Error(t('lists.startOne.wrong')));
       return;
     }
     const quoted = JSON.stringify;
@@ -52,20 +53,20 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
       return;
     }
     await refresh();
-    say(`Started: instance ${made.processInstanceKey}`);
+    say(t('start.started', { key: made.processInstanceKey }));
     navigate(`/operate/processes/${made.processInstanceKey}`);
   };
   return (
-    <Dialog title={`Start ${props.definition.name || props.definition.processDefinitionId}, version ${props.definition.version}`} onClose={props.onClose} wide>
+    <Dialog title={t('lists.startOne.title', { process: props.definition.name || props.definition.processDefinitionId, version: props.definition.version })} onClose={props.onClose} wide>
       <div class="stack">
         <Show when={props.definition.hasStartForm}>
           <fieldset class="row">
-            <legend>Variables</legend>
+            <legend>{t('lists.startOne.variables')}</legend>
             <label class="row">
-              <input type="radio" name="how" checked={withForm()} onChange={() => setWithForm(true)} /> by its form
+              <input type="radio" name="how" checked={withForm()} onChange={() => setWithForm(true)} /> {t('lists.startOne.byForm')}
             </label>
             <label class="row">
-              <input type="radio" name="how" checked={!withForm()} onChange={() => setWithForm(false)} /> as JSON
+              <input type="radio" name="how" checked={!withForm()} onChange={() => setWithForm(false)} /> {t('lists.startOne.asJson')}
             </label>
           </fieldset>
         </Show>
@@ -76,14 +77,14 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
           </Show>
         </Show>
         <Show when={!withForm()}>
-          <Field label="Variables as JSON" hint={'An object, such as {"order": 7}; empty for none'}>
+          <Field label={t('lists.startOne.json')} hint={t('lists.startOne.json.hint', { example: '{"order": 7}' })}>
             <textarea rows={6} spellcheck={false} onInput={(event) => setVariables(event.currentTarget.value)} />
           </Field>
           <p class="muted" role="status">
             {objectProblem(variables()) ?? ''}
           </p>
         </Show>
-        <Field label="Start at" hint="Without an element it begins at its start event. Variables around an element are not made by input mappings then.">
+        <Field label={t('lists.startOne.at')} hint={t('lists.startOne.at.hint')}>
           <select
             onChange={(event) => {
               const id = event.currentTarget.value;
@@ -91,7 +92,7 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
               if (id) setPlaces([...places(), id]);
             }}
           >
-            <option value="">{places().length === 0 ? 'the start event' : 'one more element'}</option>
+            <option value="">{places().length === 0 ? t('lists.startOne.startEvent') : t('lists.startOne.oneMore')}</option>
             <For each={choices()}>{(one) => <option value={one.id}>{name(one.id)}</option>}</For>
           </select>
         </Field>
@@ -100,7 +101,7 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
             {(id, at) => (
               <span class="chip">
                 <span>{name(id)}</span>
-                <button class="plain" aria-label={`Remove ${name(id)}`} onClick={() => setPlaces(places().filter((_, other) => other !== at()))}>
+                <button class="plain" aria-label={t('lists.startOne.remove', { element: name(id) })} onClick={() => setPlaces(places().filter((_, other) => other !== at()))}>
                   ✕
                 </button>
               </span>
@@ -108,18 +109,18 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
           </For>
         </div>
         <div class="grid">
-          <Field label="Business ID">
+          <Field label={t('start.businessId')}>
             <input onInput={(event) => setBusinessId(event.currentTarget.value)} />
           </Field>
-          <Field label="Tags" hint="with spaces or commas between">
+          <Field label={t('lists.tags')} hint={t('lists.startOne.tags.hint')}>
             <input onInput={(event) => setTags(event.currentTarget.value)} />
           </Field>
         </div>
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
-          <button onClick={() => props.onClose()}>Close</button>
+          <button onClick={() => props.onClose()}>{t('part.close')}</button>
           <Action class="primary" do={start} disabled={withForm() ? !submit() : objectProblem(variables()) !== undefined}>
-            Start
+            {t('start.button')}
           </Action>
         </div>
       </div>

@@ -2,6 +2,7 @@
 import { diff } from 'bpmn-js-differ';
 import type { Diagram } from '../../diagram/bpmn';
 import type { Model, ModelElement } from '../../diagram/model';
+import { t } from '../../language';
 
 export type Kind = 'added' | 'removed' | 'changed' | 'moved';
 
@@ -24,10 +25,10 @@ const text = (value: unknown): string =>
 /** What an element does, by word. */
 function doings(one: ModelElement): Map<string, string> {
   const found = new Map(one.does);
-  for (const mapping of one.inputs) found.set(`Input ${mapping.target}`, mapping.source);
-  for (const mapping of one.outputs) found.set(`Output ${mapping.target}`, mapping.source);
-  one.listeners.forEach((listener, at) => found.set(`Listener ${at + 1}`, `${listener.kind} ${listener.event} ${listener.type}, retries ${listener.retries}`));
-  if (one.loop) found.set('Repeated', one.loop);
+  for (const mapping of one.inputs) found.set(t('lists.difference.input', { name: mapping.target }), mapping.source);
+  for (const mapping of one.outputs) found.set(t('lists.difference.output', { name: mapping.target }), mapping.source);
+  one.listeners.forEach(({ kind, event, type, retries }, at) => found.set(t('lists.difference.listener', { number: at + 1 }), t('lists.difference.listenerText', { kind, event, type, retries })));
+  if (one.loop) found.set(t('lists.difference.repeated'), t(`lists.difference.loop.${one.loop}`));
   return found;
 }
 
