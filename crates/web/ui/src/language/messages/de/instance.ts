@@ -13,7 +13,7 @@ export default catalogue<typeof instance>()({
   'instance.calledCount': 'Aufgerufene Instanzen: {count}',
   'instance.retryAll': 'Alle Vorfälle erneut versuchen',
   'instance.retryingAll': 'Die Vorfälle werden gelöst; neue erscheinen, sobald sie da sind.',
-  'instance.modify': 'Eingreifen',
+  'instance.modify': 'Modifizieren',
   'instance.migrate': 'Migrieren …',
   'instance.suspend': 'Anhalten',
   'instance.resume': 'Fortsetzen',
