@@ -15,7 +15,7 @@ const Overview = lazy(() => page(import('./operate/Overview'), 'lists'));
 const Instances = lazy(() => page(import('./operate/Instances'), 'lists', 'change'));
 const Instance = lazy(() => page(import('./operate/Instance'), 'lists', 'instance', 'change', 'history'));
 const Definitions = lazy(() => page(import('./operate/Definitions'), 'lists'));
-const Definition = lazy(() => page(import('./operate/Definition'), 'lists', 'change'));
+const Definition = lazy(() => page(import('./operate/Definition'), 'lists', 'change', 'instance'));
 const Decisions = lazy(() => page(import('./operate/Decisions'), 'lists'));
 const DecisionInstance = lazy(() => page(import('./operate/DecisionInstance'), 'lists'));
 const Migrate = lazy(() => page(import('./operate/migrate/Migrate'), 'lists', 'change'));

@@ -5,6 +5,8 @@ import type { BatonStep, ProcessInstanceResult } from '../api/generated/types';
 import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
+import { t } from '../language';
+import { Text } from '../language/Text';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Copy, Failure, State, wordOf } from '../ui/parts';
@@ -16,6 +18,7 @@ import { standsOut, wordsOf } from './words';
 
 const PLAY_MS = 700;
 const ROWS_MAX = 300;
+const VARIABLE_HEADS = ['name', 'value', 'scope', 'later'] as const;
 /** Steps that are listed before the chosen one, and after it. */
 const [BEFORE, AFTER] = [12, 8];
 
@@ -31,9 +34,9 @@ export default function History(): JSX.Element {
         when={!isMissing()}
         fallback={
           <>
-            <h1>There is no such instance</h1>
+            <h1>{t('instance.missing')}</h1>
             <p>
-              No instance that you may see has the key <code>{params.key.slice(0, 100)}</code>.
+              <Text of="history.missing.text" at={{ key: <code>{params.key.slice(0, 100)}</code> }} />
             </p>
           </>
         }
@@ -77,31 +80,30 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   return (
     <>
       <div class="row">
-        <h1>History of {props.instance.processDefinitionName || props.instance.processDefinitionId}</h1>
+        <h1>{t('history.of', { name: props.instance.processDefinitionName || props.instance.processDefinitionId })}</h1>
         <span class="key">
           <A href={`/operate/processes/${key()}`}>{key()}</A>
           <Copy text={key()} />
         </span>
         <State of={props.instance.state} incident={props.instance.hasIncident} />
-        <span class="muted">is how it is now</span>
+        <span class="muted">{t('history.isNow')}</span>
       </div>
       <Show when={failure()}>{(error) => <Failure of={error()} again={again} />}</Show>
-      <Show when={told()} fallback={<Show when={!failure()}><p class="empty">Loading …</p></Show>}>
+      <Show when={told()} fallback={<Show when={!failure()}><p class="empty">{t('part.loading')}</p></Show>}>
         {(about) => (
           <>
             <Show when={!about().isRecorded}>
               <p class="notice">
-                The server keeps no steps of this instance. These are made of its elements, jobs and incidents as they are now: earlier values of variables and
-                earlier tries of jobs are not known. The setting <code>secondary_storage.steps</code> keeps the steps of instances that start from then on.
+                <Text of="history.notRecorded" at={{ setting: <code>secondary_storage.steps</code> }} />
               </p>
             </Show>
             <Show when={about().isCut}>
-              <p class="notice">Only the first {number(STEPS_MAX)} steps are shown; there are more.</p>
+              <p class="notice">{t('history.cut', { count: number(STEPS_MAX) })}</p>
             </Show>
             <Show when={isMigratedLater()}>
-              <p class="notice">The instance was migrated later. The diagram is the one that it has now.</p>
+              <p class="notice">{t('history.migratedLater')}</p>
             </Show>
-            <Show when={step()} fallback={<p class="empty">Nothing is known of this instance.</p>}>
+            <Show when={step()} fallback={<p class="empty">{t('history.nothing')}</p>}>
               {(current) => (
                 <>
                   <Scrubber steps={steps()} count={count()} onGo={goTo} words={wordsOf(current(), nameOf)} />
@@ -111,7 +113,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
                   </div>
                   <Show when={then().isSuspended}>
                     <p>
-                      <State of="SUSPENDED" /> at this moment.
+                      <Text of="history.suspended" at={{ state: <State of="SUSPENDED" /> }} />
                     </p>
                   </Show>
                   <Incidents then={then()} nameOf={nameOf} />
@@ -146,31 +148,31 @@ function Scrubber(props: { steps: readonly BatonStep[]; count: number; onGo: (co
     setPlaying(!playing());
   };
   return (
-    <section class="panel stack" aria-label="Moment">
+    <section class="panel stack" aria-label={t('history.moment')}>
       <div class="row">
-        <button aria-label="First step" disabled={props.count === 1} onClick={() => props.onGo(1)}>
+        <button aria-label={t('history.moment.first')} disabled={props.count === 1} onClick={() => props.onGo(1)}>
           ⏮
         </button>
-        <button aria-label="Previous step" disabled={props.count === 1} onClick={() => props.onGo(props.count - 1)}>
+        <button aria-label={t('history.moment.previous')} disabled={props.count === 1} onClick={() => props.onGo(props.count - 1)}>
           ◀
         </button>
         <button aria-pressed={playing()} onClick={play}>
-          {playing() ? 'Stop' : 'Play'}
+          {t(playing() ? 'history.moment.stop' : 'history.moment.play')}
         </button>
-        <button aria-label="Next step" disabled={props.count === last()} onClick={() => props.onGo(props.count + 1)}>
+        <button aria-label={t('history.moment.next')} disabled={props.count === last()} onClick={() => props.onGo(props.count + 1)}>
           ▶
         </button>
-        <button aria-label="Last step" disabled={props.count === last()} onClick={() => props.onGo(last())}>
+        <button aria-label={t('history.moment.last')} disabled={props.count === last()} onClick={() => props.onGo(last())}>
           ⏭
         </button>
-        <button disabled={nextThat() === 0} title="Incidents, modifications, migrations, suspensions and cancellations" onClick={() => props.onGo(nextThat())}>
-          Next event
+        <button disabled={nextThat() === 0} title={t('history.moment.events')} onClick={() => props.onGo(nextThat())}>
+          {t('history.moment.nextEvent')}
         </button>
         <input
           class="wide"
           type="range"
-          aria-label="Step"
-          aria-valuetext={`Step ${props.count} of ${last()}: ${props.words}`}
+          aria-label={t('history.moment.step')}
+          aria-valuetext={t('history.moment.stepIs', { step: props.count, steps: last(), words: props.words })}
           min="1"
           max={last()}
           value={props.count}
@@ -178,11 +180,14 @@ function Scrubber(props: { steps: readonly BatonStep[]; count: number; onGo: (co
         />
       </div>
       <p role="status" class="clear">
-        <strong>
-          Step {number(props.count)} of {number(last())}
-        </strong>
-        {', '}
-        <time dateTime={props.steps[props.count - 1]!.time}>{time()}</time>: {props.words}
+        <Text
+          of="history.moment.text"
+          at={{
+            step: <strong>{t('history.moment.stepOf', { step: number(props.count), steps: number(last()) })}</strong>,
+            time: <time dateTime={props.steps[props.count - 1]!.time}>{time()}</time>,
+            words: <>{props.words}</>,
+          }}
+        />
       </p>
     </section>
   );
@@ -193,13 +198,11 @@ function Elements(props: { then: Then; nameOf: (elementId: string) => string; se
   const all = createMemo(() => [...props.then.elements.values()]);
   const shown = () => all().slice(-ROWS_MAX);
   return (
-    <div class="scroll tree-then" tabindex="0" role="region" aria-label="Element instances at this moment">
+    <div class="scroll tree-then" tabindex="0" role="region" aria-label={t('history.elements')}>
       <Show when={all().length > ROWS_MAX}>
-        <p class="muted">
-          The latest {ROWS_MAX} of {number(all().length)}.
-        </p>
+        <p class="muted">{t('history.latest', { shown: ROWS_MAX, all: number(all().length) })}</p>
       </Show>
-      <table aria-label="Element instances at this moment">
+      <table aria-label={t('history.elements')}>
         <tbody>
           <For each={shown()}>
             {(one: ElementThen) => (
@@ -225,13 +228,14 @@ function Elements(props: { then: Then; nameOf: (elementId: string) => string; se
 function Incidents(props: { then: Then; nameOf: (elementId: string) => string }): JSX.Element {
   return (
     <Show when={props.then.incidents.size > 0}>
-      <section aria-label="Incidents at this moment">
-        <h2>Incidents at this moment</h2>
+      <section aria-label={t('history.incidents')}>
+        <h2>{t('history.incidents')}</h2>
         <ul class="plain-list">
           <For each={[...props.then.incidents.values()]}>
             {(one) => (
               <li class="clear">
-                <State of="ACTIVE" incident /> {one.elementId ? props.nameOf(one.elementId) : ''}: {wordOf(one.type)}. {one.message.slice(0, 300)}
+                <State of="ACTIVE" incident />{' '}
+                {t('history.incident', { element: one.elementId ? props.nameOf(one.elementId) : '', type: wordOf(one.type), message: one.message.slice(0, 300) })}
               </li>
             )}
           </For>
@@ -245,26 +249,24 @@ function Variables(props: { then: Then; now: Then; isNow: boolean; isKnown: bool
   const all = createMemo(() => [...props.then.variables].sort(([, a], [, b]) => a.name.localeCompare(b.name)));
   const scope = (key: string) => {
     const element = props.then.elements.get(key);
-    return key === props.instanceKey ? 'instance' : element ? props.nameOf(element.elementId) : key;
+    return key === props.instanceKey ? t('history.variables.ofInstance') : element ? props.nameOf(element.elementId) : key;
   };
   const later = (id: string, value: string) => {
     const next = props.now.variables.get(id)?.value;
     return props.isNow || next === value ? '' : (next ?? '');
   };
   return (
-    <section class="panel" aria-label="Variables at this moment">
-      <h2>Variables at this moment</h2>
-      <Show when={all().length > 0} fallback={<p class="empty">{props.isKnown ? 'There are none yet.' : 'Earlier values are not known.'}</p>}>
+    <section class="panel" aria-label={t('history.variables')}>
+      <h2>{t('history.variables')}</h2>
+      <Show when={all().length > 0} fallback={<p class="empty">{t(props.isKnown ? 'history.variables.none' : 'history.variables.unknown')}</p>}>
         <Show when={all().length > ROWS_MAX}>
-          <p class="muted">
-            The first {ROWS_MAX} of {number(all().length)}.
-          </p>
+          <p class="muted">{t('history.first', { shown: ROWS_MAX, all: number(all().length) })}</p>
         </Show>
-        <div class="scroll" tabindex="0" role="region" aria-label="Variables at this moment">
-          <table aria-label="Variables at this moment">
+        <div class="scroll" tabindex="0" role="region" aria-label={t('history.variables')}>
+          <table aria-label={t('history.variables')}>
             <thead>
               <tr>
-                <For each={['Name', 'Value', 'Scope', 'Later']}>{(head) => <th scope="col">{head}</th>}</For>
+                <For each={VARIABLE_HEADS}>{(head) => <th scope="col">{t(`history.head.${head}`)}</th>}</For>
               </tr>
             </thead>
             <tbody>
@@ -276,7 +278,7 @@ function Variables(props: { then: Then; now: Then; isNow: boolean; isKnown: bool
                       <code>{one.value.slice(0, 300)}</code>
                       <Show when={one.value.length > 300}>
                         {' '}
-                        … <Copy text={one.value} label="the value" />
+                        … <Copy text={one.value} label={t('history.variables.theValue')} />
                       </Show>
                     </td>
                     <td>{scope(one.scopeKey)}</td>
@@ -299,8 +301,8 @@ function Steps(props: { steps: readonly BatonStep[]; count: number; nameOf: (ele
   const first = () => Math.max(0, Math.min(props.count - 1 - BEFORE, props.steps.length - BEFORE - AFTER - 1));
   const shown = () => props.steps.slice(first(), first() + BEFORE + AFTER + 1);
   return (
-    <section class="panel" aria-label="Steps">
-      <h2>Steps around it</h2>
+    <section class="panel" aria-label={t('history.steps')}>
+      <h2>{t('history.steps.around')}</h2>
       <ol class="plain-list steps">
         <For each={shown()}>
           {(step, at) => {

@@ -4,6 +4,7 @@ import { getProcessDefinitionDurations, searchProcessDefinitions } from '../api/
 import type { BatonDuration } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, Field } from '../ui/parts';
@@ -11,9 +12,9 @@ import { durationText } from './fold';
 import { heats } from './heat';
 
 const VERSIONS_MAX = 1000;
-const MEASURES = { totalMs: 'Total time', p95Ms: '95th percentile', p50Ms: 'Median', maxMs: 'Longest', count: 'Number' } as const;
-type Measure = keyof typeof MEASURES;
-const isMeasure = (text: string | undefined): text is Measure => text !== undefined && text in MEASURES;
+const MEASURES = ['totalMs', 'p95Ms', 'p50Ms', 'maxMs', 'count'] as const;
+type Measure = (typeof MEASURES)[number];
+const COLUMNS = ['history.measure.count', 'history.head.averageMs', 'history.measure.p50Ms', 'history.measure.p95Ms', 'history.measure.maxMs', 'history.head.total'] as const;
 const momentOf = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
 /** As `datetime-local` has it. */
 const localText = (moment: string | undefined) => {
@@ -27,7 +28,7 @@ export default function Performance(): JSX.Element {
   const params = useParams<{ id: string }>();
   const id = () => decodeURIComponent(params.id);
   const [query, setQuery] = useSearchParams<{ version: string; by: string; from: string; to: string; element: string }>();
-  const by = (): Measure => (isMeasure(query.by) ? query.by : 'totalMs');
+  const by = (): Measure => MEASURES.find((one) => one === query.by) ?? 'totalMs';
   const [from, to] = [() => momentOf(query.from), () => momentOf(query.to)];
   const versions = useRead(searchProcessDefinitions, () => ({
     body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
@@ -52,35 +53,35 @@ export default function Performance(): JSX.Element {
     <main class="page">
       <Show when={versions.error}>{(error) => <Failure of={error()} again={() => void versions.refetch()} />}</Show>
       <Show when={versions.data?.items.length === 0}>
-        <h1>There is no such process</h1>
-        <p>No process that you may see has the ID {id().slice(0, 200)}.</p>
+        <h1>{t('history.durations.missing')}</h1>
+        <p>{t('history.durations.missing.text', { id: id().slice(0, 200) })}</p>
       </Show>
       <Show when={chosen()}>
         {(one) => (
           <>
             <div class="row">
-              <h1>Where time goes: {one().name || one().processDefinitionId}</h1>
+              <h1>{t('history.durations.of', { name: one().name || one().processDefinitionId })}</h1>
               <A href={`/operate/definitions/${encodeURIComponent(id())}?version=${one().version}`}>{one().processDefinitionId}</A>
-              <select aria-label="Version" onChange={(event) => setQuery({ version: event.currentTarget.value })}>
+              <select aria-label={t('history.durations.version')} onChange={(event) => setQuery({ version: event.currentTarget.value })}>
                 <For each={versions.data?.items}>
                   {(other) => (
                     <option value={other.version} selected={other.version === one().version}>
-                      Version {other.version}
+                      {t('history.durations.versionOne', { version: other.version })}
                     </option>
                   )}
                 </For>
               </select>
             </div>
             <div class="row">
-              <Field label="Heat by">
+              <Field label={t('history.durations.heat')}>
                 <select value={by()} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
-                  <For each={Object.entries(MEASURES)}>{([value, word]) => <option value={value}>{word}</option>}</For>
+                  <For each={MEASURES}>{(one) => <option value={one}>{t(`history.measure.${one}`)}</option>}</For>
                 </select>
               </Field>
-              <Field label="Ended from">
+              <Field label={t('history.durations.from')}>
                 <input type="datetime-local" value={localText(from())} onChange={(event) => setMoment('from', event.currentTarget.value)} />
               </Field>
-              <Field label="Ended before">
+              <Field label={t('history.durations.before')}>
                 <input type="datetime-local" value={localText(to())} onChange={(event) => setMoment('to', event.currentTarget.value)} />
               </Field>
             </div>
@@ -90,25 +91,25 @@ export default function Performance(): JSX.Element {
               )}
             </Show>
             <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
-            <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">Loading …</p></Show>}>
+            <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">{t('part.loading')}</p></Show>}>
               {(told) => (
-                <Show when={rows().length > 0} fallback={<p class="empty">No element has ended{from() || to() ? ' in this time' : ' yet'}.</p>}>
+                <Show when={rows().length > 0} fallback={<p class="empty">{t(from() || to() ? 'history.durations.noneThen' : 'history.durations.none')}</p>}>
                   <p class="muted" role="status">
-                    {told().isComplete ? `Of all ${number(told().sampled)} elements that have ended.` : `Of the latest ${number(told().sampled)} elements that have ended; there are more.`}
+                    {t(told().isComplete ? 'history.durations.all' : 'history.durations.latest', { count: number(told().sampled) })}
                   </p>
-                  <div class="scroll" tabindex="0" role="region" aria-label="Durations">
-                    <table aria-label="Durations">
+                  <div class="scroll" tabindex="0" role="region" aria-label={t('history.durations')}>
+                    <table aria-label={t('history.durations')}>
                       <thead>
                         <tr>
-                          <th scope="col">Element</th>
-                          <For each={['Number', 'Average', 'Median', '95th percentile', 'Longest', 'Total']}>
+                          <th scope="col">{t('history.head.element')}</th>
+                          <For each={COLUMNS}>
                             {(head) => (
                               <th scope="col" class="number">
-                                {head}
+                                {t(head)}
                               </th>
                             )}
                           </For>
-                          <th scope="col">{MEASURES[by()]}</th>
+                          <th scope="col">{t(`history.measure.${by()}`)}</th>
                         </tr>
                       </thead>
                       <tbody>

@@ -1,11 +1,12 @@
 import { createMemo, createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
 import type { BatonStep } from '../api/generated/types';
+import { t } from '../language';
+import { Text } from '../language/Text';
 import { number } from '../ui/numbers';
 import { durationText, type Spent, timeSpent, type Way, WAYS } from './fold';
 
 const ROWS_MAX = 100;
 const TICK_MS = 5000;
-export const WAY_WORDS: Record<Way, string> = { waiting: 'Waits for a worker', working: 'Worked on', incident: 'In incidents', other: 'Other' };
 
 /** Where the time of one instance went: by element, and in which way. */
 export function Spending(props: { steps: readonly BatonStep[]; isRunning: boolean; nameOf: (elementId: string) => string }): JSX.Element {
@@ -17,41 +18,42 @@ export function Spending(props: { steps: readonly BatonStep[]; isRunning: boolea
   const most = () => Math.max(1, ...rows().map(({ total }) => total));
   const sum = (way: Way | 'total') => rows().reduce((all, one) => all + one[way], 0);
   const share = (part: number, of: number) => `${of === 0 ? 0 : Math.round((100 * part) / of)} %`;
+  const ways = () => (
+    <For each={WAYS}>
+      {(way, at) => (
+        <>
+          {at() > 0 ? ', ' : ''}
+          <span class={`way ${way}`} aria-hidden="true" /> {t(`history.share.${way}`, { share: share(sum(way), sum('total')) })}
+        </>
+      )}
+    </For>
+  );
   return (
-    <section class="panel stack" aria-label="Where the time went">
-      <h2>Where the time went</h2>
+    <section class="panel stack" aria-label={t('history.spent')}>
+      <h2>{t('history.spent')}</h2>
       <p>
-        {durationText(sum('total'))} in all elements{props.isRunning ? ' until now' : ''}:{' '}
-        <For each={WAYS}>
-          {(way, at) => (
-            <>
-              {at() > 0 ? ', ' : ''}
-              <span class={`way ${way}`} aria-hidden="true" /> {WAY_WORDS[way].toLowerCase()} {share(sum(way), sum('total'))}
-            </>
-          )}
-        </For>
-        .
+        <Text of={props.isRunning ? 'history.spent.untilNow' : 'history.spent.inAll'} at={{ total: <>{durationText(sum('total'))}</>, ways: ways() }} />
       </p>
-      <div class="scroll" tabindex="0" role="region" aria-label="Time by element">
-        <table aria-label="Time by element">
+      <div class="scroll" tabindex="0" role="region" aria-label={t('history.spent.byElement')}>
+        <table aria-label={t('history.spent.byElement')}>
           <thead>
             <tr>
-              <th scope="col">Element</th>
+              <th scope="col">{t('history.head.element')}</th>
               <th scope="col" class="number">
-                Times
+                {t('history.head.times')}
               </th>
               <th scope="col" class="number">
-                In all
+                {t('history.head.inAll')}
               </th>
               <For each={WAYS}>
                 {(way) => (
                   <th scope="col" class="number">
-                    {WAY_WORDS[way]}
+                    {t(`history.way.${way}`)}
                   </th>
                 )}
               </For>
               <th scope="col">
-                <span class="hidden-label">Bar</span>
+                <span class="hidden-label">{t('history.head.bar')}</span>
               </th>
             </tr>
           </thead>
@@ -75,9 +77,7 @@ export function Spending(props: { steps: readonly BatonStep[]; isRunning: boolea
         </table>
       </div>
       <Show when={rows().length > ROWS_MAX}>
-        <p class="muted">
-          The first {ROWS_MAX} of {number(rows().length)} elements.
-        </p>
+        <p class="muted">{t('history.spent.first', { shown: ROWS_MAX, all: number(rows().length) })}</p>
       </Show>
     </section>
   );

@@ -1,6 +1,7 @@
 // Steps of an instance, folded into what was so at a moment, and into where its time went.
 import type { BatonStep } from '../api/generated/types';
 import type { Counts } from '../diagram/bpmn';
+import { locale } from '../language';
 
 export interface ElementThen {
   key: string;
@@ -186,7 +187,10 @@ export function durationText(ms: number): string {
   const at = UNITS.findIndex(([, size]) => ms >= size);
   if (at < 0) return `${Math.round(ms)} ms`;
   const [unit, size] = UNITS[at]!;
-  if (unit === 's') return `${(ms / size).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  if (unit === 's') {
+    const digits = ms < 10_000 ? 1 : 0;
+    return `${new Intl.NumberFormat(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(ms / size)} s`;
+  }
   const whole = Math.floor(ms / size);
   const [below, belowSize] = UNITS[at + 1]!;
   const rest = Math.floor((ms - whole * size) / belowSize);

@@ -1,4 +1,5 @@
 import type { BatonStep } from '../api/generated/types';
+import { t } from '../language';
 
 const LONG = 80;
 const short = (text: string | null): string => (text === null ? '' : text.length > LONG ? `${text.slice(0, LONG)} …` : text);
@@ -10,39 +11,39 @@ export function wordsOf(step: BatonStep, nameOf: (elementId: string) => string):
   const value = short(step.value);
   switch (step.kind) {
     case 'ELEMENT_ACTIVATED':
-      return `${element} begins`;
+      return t('history.step.elementActivated', { element });
     case 'ELEMENT_COMPLETED':
-      return `${element} completes`;
+      return t('history.step.elementCompleted', { element });
     case 'ELEMENT_TERMINATED':
-      return `${element} is terminated`;
+      return t('history.step.elementTerminated', { element });
     case 'VARIABLE_SET':
-      return `${name} becomes ${value}`;
+      return t('history.step.variableSet', { name, value });
     case 'JOB_CREATED':
-      return `a job of the type ${name} waits for a worker`;
+      return t('history.step.jobCreated', { name });
     case 'JOB_ACTIVATED':
-      return value ? `worker ${value} takes the job ${name}` : `a worker takes the job ${name}`;
+      return value ? t('history.step.jobActivatedBy', { worker: value, name }) : t('history.step.jobActivated', { name });
     case 'JOB_COMPLETED':
-      return `the job ${name} is completed`;
+      return t('history.step.jobCompleted', { name });
     case 'JOB_FAILED':
-      return `the job ${name} fails: ${value || 'without a message'}`;
+      return value ? t('history.step.jobFailed', { name, reason: value }) : t('history.step.jobFailedSilently', { name });
     case 'JOB_TIMED_OUT':
-      return `the job ${name} is given back, its time is over`;
+      return t('history.step.jobTimedOut', { name });
     case 'JOB_CANCELED':
-      return `the job ${name} is canceled`;
+      return t('history.step.jobCanceled', { name });
     case 'INCIDENT_CREATED':
-      return `an incident at ${element}: ${value || name}`;
+      return t('history.step.incidentCreated', { element, reason: value || name });
     case 'INCIDENT_RESOLVED':
-      return `the incident at ${element} is resolved`;
+      return t('history.step.incidentResolved', { element });
     case 'MODIFIED':
-      return 'the instance is modified';
+      return t('history.step.modified');
     case 'MIGRATED':
-      return 'the instance is migrated';
+      return t('history.step.migrated');
     case 'SUSPENDED':
-      return 'the instance is suspended';
+      return t('history.step.suspended');
     case 'RESUMED':
-      return 'the instance goes on';
+      return t('history.step.resumed');
     case 'CANCELED':
-      return 'the instance is canceled';
+      return t('history.step.canceled');
   }
 }
 

@@ -2,17 +2,18 @@ import { A } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { searchDecisionInstances, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { State } from '../ui/parts';
 import { type Column, PAGE_SIZE, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
 const SORTS = ['processInstanceKey', 'processDefinitionName', 'startDate', 'endDate', 'state'] as const;
-const COLUMNS: Column<ProcessInstanceResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} incident={row.hasIncident} />, sort: 'state' },
-  { head: 'Process', cell: (row) => row.processDefinitionName || row.processDefinitionId, sort: 'processDefinitionName' },
+const columns = (): Column<ProcessInstanceResult>[] => [
+  { head: t('instance.head.state'), cell: (row) => <State of={row.state} incident={row.hasIncident} />, sort: 'state' },
+  { head: t('instance.head.process'), cell: (row) => row.processDefinitionName || row.processDefinitionId, sort: 'processDefinitionName' },
   {
-    head: 'Key',
+    head: t('instance.head.key'),
     cell: (row) => (
       <A class="key" href={`/operate/processes/${row.processInstanceKey}`}>
         {row.processInstanceKey}
@@ -20,9 +21,11 @@ const COLUMNS: Column<ProcessInstanceResult>[] = [
     ),
     sort: 'processInstanceKey',
   },
-  { head: 'Started', cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
-  { head: 'Ended', cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
+  { head: t('instance.head.started'), cell: (row) => <Time of={row.startDate} />, sort: 'startDate' },
+  { head: t('instance.head.ended'), cell: (row) => <Time of={row.endDate} />, sort: 'endDate' },
 ];
+
+const DECISION_HEADS = ['state', 'decision', 'key', 'version', 'evaluated', 'result'] as const;
 
 /** The instances that an instance has called, and the decisions that it has evaluated. */
 export function Called(props: { instanceKey: string }): JSX.Element {
@@ -30,7 +33,7 @@ export function Called(props: { instanceKey: string }): JSX.Element {
   const found = useRead(searchProcessInstances, () => ({ body: { filter: { parentProcessInstanceKey: props.instanceKey }, sort: sort(), page: page() }, live: true }));
   return (
     <div class="stack">
-      <Table label="Called instances" query={found} columns={COLUMNS} usual="startDate:desc" empty="This instance has called no other." />
+      <Table label={t('instance.called')} query={found} columns={columns()} usual="startDate:desc" empty={t('instance.called.none')} />
       <Decisions instanceKey={props.instanceKey} />
     </div>
   );
@@ -44,11 +47,11 @@ function Decisions(props: { instanceKey: string }): JSX.Element {
   }));
   return (
     <Show when={found.data?.items.length}>
-      <h2>Decisions</h2>
-      <table aria-label="Decisions">
+      <h2>{t('instance.decisions')}</h2>
+      <table aria-label={t('instance.decisions')}>
         <thead>
           <tr>
-            <For each={['State', 'Decision', 'Key', 'Version', 'Evaluated', 'Result']}>{(head) => <th scope="col">{head}</th>}</For>
+            <For each={DECISION_HEADS}>{(head) => <th scope="col">{t(`instance.head.${head}`)}</th>}</For>
           </tr>
         </thead>
         <tbody>
@@ -78,7 +81,7 @@ function Decisions(props: { instanceKey: string }): JSX.Element {
       </table>
       <Show when={found.data?.items.length === limit()}>
         <div>
-          <button onClick={() => setLimit(limit() + PAGE_SIZE)}>Show more decisions</button>
+          <button onClick={() => setLimit(limit() + PAGE_SIZE)}>{t('instance.decisions.more')}</button>
         </div>
       </Show>
     </Show>

@@ -3,11 +3,18 @@ import { For, type JSX, Show } from 'solid-js';
 import { getElementInstance } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
 import type { Mapping, Model } from '../diagram/model';
+import { t } from '../language';
 import { useRead } from '../query';
 import { Copy, State, wordOf } from '../ui/parts';
 import { exactText } from '../ui/time';
+import { doingText, eventText } from './doings';
 
 type Line = readonly [string, JSX.Element];
+
+function processText(one: ProcessInstanceResult): string {
+  const values = { id: one.processDefinitionId, version: one.processDefinitionVersion };
+  return one.processDefinitionVersionTag ? t('instance.facts.processTagged', { ...values, tag: one.processDefinitionVersionTag }) : t('instance.facts.process', values);
+}
 
 /** All that is known of the instance, or of the element that is chosen: facts, what it does, its mappings. */
 export function Details(props: { instance: ProcessInstanceResult; model: Model | undefined; elementId: string | undefined; scopeKey: string | undefined; mappings: 'input' | 'output' | undefined }): JSX.Element {
@@ -22,28 +29,28 @@ export function Details(props: { instance: ProcessInstanceResult; model: Model |
   const facts = (): Line[] => {
     const one = props.instance;
     return [
-      ['Key', key(one.processInstanceKey)],
-      ['Process', `${one.processDefinitionId}, version ${one.processDefinitionVersion}${one.processDefinitionVersionTag ? ` (${one.processDefinitionVersionTag})` : ''}`],
-      ['Key of the definition', key(one.processDefinitionKey)],
-      ['Business ID', one.businessId ?? '–'],
-      ['Tags', one.tags.join(', ') || '–'],
-      ['Tenant', one.tenantId],
-      ['Started', exactText(one.startDate)],
-      ['Ended', one.endDate ? exactText(one.endDate) : '–'],
-      ['Suspended', one.suspendedDate ? exactText(one.suspendedDate) : '–'],
-      ['Called by', one.parentProcessInstanceKey ? <A href={`/operate/processes/${one.parentProcessInstanceKey}`}>{one.parentProcessInstanceKey}</A> : '–'],
-      ['First of the calls', one.rootProcessInstanceKey ? <A href={`/operate/processes/${one.rootProcessInstanceKey}`}>{one.rootProcessInstanceKey}</A> : '–'],
+      [t('instance.head.key'), key(one.processInstanceKey)],
+      [t('instance.head.process'), processText(one)],
+      [t('instance.facts.definitionKey'), key(one.processDefinitionKey)],
+      [t('instance.facts.businessId'), one.businessId ?? '–'],
+      [t('instance.facts.tags'), one.tags.join(', ') || '–'],
+      [t('instance.facts.tenant'), one.tenantId],
+      [t('instance.head.started'), exactText(one.startDate)],
+      [t('instance.head.ended'), one.endDate ? exactText(one.endDate) : '–'],
+      [t('instance.facts.suspended'), one.suspendedDate ? exactText(one.suspendedDate) : '–'],
+      [t('instance.facts.caller'), one.parentProcessInstanceKey ? <A href={`/operate/processes/${one.parentProcessInstanceKey}`}>{one.parentProcessInstanceKey}</A> : '–'],
+      [t('instance.facts.root'), one.rootProcessInstanceKey ? <A href={`/operate/processes/${one.rootProcessInstanceKey}`}>{one.rootProcessInstanceKey}</A> : '–'],
     ];
   };
   const instanceFacts = (): Line[] => {
     const one = chosen.data;
     return one
       ? [
-          ['Key of the element instance', key(one.elementInstanceKey)],
-          ['State', <State of={one.state} incident={one.hasIncident} />],
-          ['Started', exactText(one.startDate)],
-          ['Ended', one.endDate ? exactText(one.endDate) : '–'],
-          ['Incident', one.incidentKey ? key(one.incidentKey) : '–'],
+          [t('instance.elementInstance.key'), key(one.elementInstanceKey)],
+          [t('instance.head.state'), <State of={one.state} incident={one.hasIncident} />],
+          [t('instance.head.started'), exactText(one.startDate)],
+          [t('instance.head.ended'), one.endDate ? exactText(one.endDate) : '–'],
+          [t('instance.elementInstance.incident'), one.incidentKey ? key(one.incidentKey) : '–'],
         ]
       : [];
   };
@@ -51,34 +58,34 @@ export function Details(props: { instance: ProcessInstanceResult; model: Model |
     const one = element();
     if (!one) return [];
     return [
-      ['ID', key(one.id)],
-      ['Name', one.name || '–'],
-      ['Type', wordOf(one.type.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()) + (one.event ? ` (${one.event})` : '')],
-      ['Repeated', one.loop ? `${one.loop} for each item` : '–'],
-      ['Attached to', one.attachedTo ?? '–'],
-      ...one.does,
+      [t('instance.element.id'), key(one.id)],
+      [t('instance.head.name'), one.name || '–'],
+      [t('instance.head.type'), wordOf(one.type.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()) + (one.event ? ` (${eventText(one.event)})` : '')],
+      [t('instance.element.repeated'), one.loop ? t(`instance.element.repeated.${one.loop}`) : '–'],
+      [t('instance.element.attachedTo'), one.attachedTo ?? '–'],
+      ...one.does.map(([word, value]): Line => [doingText(word), value]),
     ];
   };
   return (
     <div class="stack">
       <Show when={props.mappings === undefined}>
-        <Show when={props.elementId} fallback={<Facts label="The instance" lines={facts()} />}>
-          <Show when={element()} fallback={<p class="empty">The model has no such element, or it is the process itself.</p>}>
-            <Facts label="The element" lines={elementFacts()} />
+        <Show when={props.elementId} fallback={<Facts label={t('instance.facts')} lines={facts()} />}>
+          <Show when={element()} fallback={<p class="empty">{t('instance.element.none')}</p>}>
+            <Facts label={t('instance.element')} lines={elementFacts()} />
           </Show>
           <Show when={instanceFacts().length > 0}>
-            <Facts label="The element instance" lines={instanceFacts()} />
+            <Facts label={t('instance.elementInstance')} lines={instanceFacts()} />
           </Show>
         </Show>
       </Show>
       <Show when={props.elementId && props.mappings !== 'output'}>
-        <Mappings label="Input mappings" mappings={element()?.inputs ?? []} empty="There are no input mappings: the element sees the variables around it." />
+        <Mappings label={t('instance.inputs')} mappings={element()?.inputs ?? []} empty={t('instance.inputs.none')} />
       </Show>
       <Show when={props.elementId && props.mappings !== 'input'}>
-        <Mappings label="Output mappings" mappings={element()?.outputs ?? []} empty="There are no output mappings: what the element gives goes to the variables around it." />
+        <Mappings label={t('instance.outputs')} mappings={element()?.outputs ?? []} empty={t('instance.outputs.none')} />
       </Show>
       <Show when={props.elementId === undefined}>
-        <p class="muted">Choose an element in the diagram or in the tree for its own details and mappings.</p>
+        <p class="muted">{t('instance.element.choose')}</p>
       </Show>
     </div>
   );
@@ -109,8 +116,8 @@ function Mappings(props: { label: string; mappings: readonly Mapping[]; empty: s
         <table>
           <thead>
             <tr>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
+              <th scope="col">{t('instance.head.from')}</th>
+              <th scope="col">{t('instance.head.to')}</th>
             </tr>
           </thead>
           <tbody>

@@ -2,6 +2,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { resolveIncident, searchProcessInstanceIncidents, updateJob } from '../api/generated/operations';
 import type { IncidentResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { total } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
@@ -9,6 +10,7 @@ import { Time } from '../ui/time';
 import { say } from '../ui/toast';
 
 const PAGE = 50;
+const HEADS = ['state', 'type', 'message', 'element', 'since'] as const;
 
 /** The open incidents of an instance and of what it has called, each with its reason and a retry. */
 export function Incidents(props: { instanceKey: string; elementId: string | undefined; again: () => Promise<void> }): JSX.Element {
@@ -27,22 +29,22 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
     if (one.jobKey) await call(updateJob, { path: { jobKey: one.jobKey }, body: { changeset: { retries: 1 } } });
     await call(resolveIncident, { path: { incidentKey: one.incidentKey }, body: {} });
     await props.again();
-    say('Resolved. If the cause is still there, a new incident comes.');
+    say(t('instance.incidents.resolved'));
   };
   return (
     <div class="stack">
       <span class="muted" role="status">
-        {total(found.data?.page)} incidents
+        {t('instance.incidents.count', { count: total(found.data?.page) })}
       </span>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
-      <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">There are no incidents here.</p></Show>}>
-        <div class="scroll" tabindex="0" role="region" aria-label="Incidents">
+      <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{t('instance.incidents.none')}</p></Show>}>
+        <div class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.incidents')}>
           <table>
             <thead>
               <tr>
-                <For each={['State', 'Type', 'Message', 'Element', 'Since']}>{(head) => <th scope="col">{head}</th>}</For>
+                <For each={HEADS}>{(head) => <th scope="col">{t(`instance.head.${head}`)}</th>}</For>
                 <th scope="col">
-                  <span class="hidden-label">Actions</span>
+                  <span class="hidden-label">{t('instance.head.actions')}</span>
                 </th>
               </tr>
             </thead>
@@ -73,7 +75,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                       <Time of={one.creationTime} />
                     </td>
                     <td>
-                      <Action do={() => retry(one)}>Retry</Action>
+                      <Action do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
                     </td>
                   </tr>
                 )}
@@ -82,7 +84,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
           </table>
         </div>
         <Show when={(found.data?.items.length ?? 0) === limit()}>
-          <button onClick={() => setLimit(limit() + PAGE)}>Show more</button>
+          <button onClick={() => setLimit(limit() + PAGE)}>{t('part.more')}</button>
         </Show>
       </Show>
     </div>

@@ -6,6 +6,8 @@ import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
 import { useModel } from '../diagram/model';
+import { t } from '../language';
+import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
 import { Failure } from '../ui/parts';
 import { Called } from './Called';
@@ -24,19 +26,8 @@ import { Waits } from './Waits';
 
 const Modify = lazy(() => import('./modify/Modify'));
 
-const WORDS = {
-  variables: 'Variables',
-  incidents: 'Incidents',
-  details: 'Details',
-  timeline: 'Timeline',
-  jobs: 'Jobs',
-  listeners: 'Listeners',
-  messages: 'Messages',
-  called: 'Called instances and decisions',
-  'operations-log': 'Operations log',
-} as const;
-type Tab = keyof typeof WORDS;
-const TABS = Object.keys(WORDS) as Tab[];
+const TABS = ['variables', 'incidents', 'details', 'timeline', 'jobs', 'listeners', 'messages', 'called', 'operations-log'] as const;
+type Tab = (typeof TABS)[number];
 /** Tabs of the reference that are parts of others here. */
 const PARTS: Record<string, Tab> = { 'input-mappings': 'details', 'output-mappings': 'details', 'instance-history': 'timeline', 'called-instances': 'called', agents: 'details' };
 const MAPPINGS: Record<string, 'input' | 'output'> = { 'input-mappings': 'input', 'output-mappings': 'output' };
@@ -53,9 +44,9 @@ export default function Instance(): JSX.Element {
         when={!isMissing()}
         fallback={
           <>
-            <h1>There is no such instance</h1>
+            <h1>{t('instance.missing')}</h1>
             <p>
-              No instance that you may see has the key <code>{params.key.slice(0, 100)}</code>. It may have been removed. Search for a key, a business ID or a process with Ctrl K.
+              <Text of="instance.missing.text" at={{ key: <code>{params.key.slice(0, 100)}</code> }} />
             </p>
           </>
         }
@@ -141,24 +132,24 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
       <Show when={props.instance.state === 'ACTIVE' && !isModifying()}>
         <Waits instance={props.instance} element={query.element} nameOf={(id) => model()?.nameOf(id) ?? id} calling={calling()} again={again} />
       </Show>
-      <section aria-label={WORDS[tab()]}>
+      <section aria-label={t(`instance.tab.${tab()}`)}>
         <div class="tabs" role="tablist">
           <For each={TABS}>
             {(one) => (
               <A href={link(one)} role="tab" aria-selected={tab() === one} noScroll>
-                {WORDS[one]}
+                {t(`instance.tab.${one}`)}
               </A>
             )}
           </For>
           <A href={`/operate/processes/${key()}/history`} role="tab" aria-selected={false}>
-            History
+            {t('instance.tab.history')}
           </A>
         </div>
         <Show when={query.element}>
           <div class="chips" style={{ 'margin-bottom': '8px' }}>
             <span class="chip">
               <span>{query.element}</span>
-              <button class="plain" aria-label={`Remove filter: ${query.element}`} onClick={() => setQuery({ element: null, scope: null })}>
+              <button class="plain" aria-label={t('instance.removeFilter', { element: query.element! })} onClick={() => setQuery({ element: null, scope: null })}>
                 ✕
               </button>
             </span>

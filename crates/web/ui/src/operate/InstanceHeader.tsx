@@ -11,6 +11,8 @@ import {
 } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
+import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, State } from '../ui/parts';
@@ -29,7 +31,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
   const retry = async () => {
     const { batchOperationKey } = await call(resolveProcessInstanceIncidents, { path: { processInstanceKey: key() } });
     await props.again();
-    say('The incidents are being resolved; new ones are shown as they come.');
+    say(t('instance.retryingAll'));
     navigate(`/operate/batch-operations/${encodeURIComponent(batchOperationKey)}`);
   };
   const suspend = async () => {
@@ -44,20 +46,20 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
     await call(cancelProcessInstance, { path: { processInstanceKey: key() } });
     setCanceling(false);
     await props.again();
-    say('Canceled');
+    say(t('instance.canceled'));
   };
   const remove = async () => {
     await call(deleteProcessInstance, { path: { processInstanceKey: key() } });
     setDeleting(false);
     navigate(`/operate/processes?process=${encodeURIComponent(props.instance.processDefinitionId)}`);
     await refresh();
-    say('Deleted');
+    say(t('instance.deleted'));
   };
   const name = () => props.instance.processDefinitionName || props.instance.processDefinitionId;
   return (
     <header class="stack">
       <Show when={above().length > 0}>
-        <nav class="row" aria-label="Calling instances">
+        <nav class="row" aria-label={t('instance.callers')}>
           <For each={above()}>
             {(one) => (
               <>
@@ -73,81 +75,81 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
         <State of={props.instance.state} incident={props.instance.hasIncident} />
         <h1>{name()}</h1>
         <A href={`/operate/definitions/${encodeURIComponent(props.instance.processDefinitionId)}?version=${props.instance.processDefinitionVersion}`}>
-          version {props.instance.processDefinitionVersion}
+          {t('instance.version', { version: props.instance.processDefinitionVersion })}
         </A>
         <span class="key">
           {key()}
           <Copy text={key()} />
         </span>
-        <Show when={props.instance.businessId}>{(id) => <span>business ID {id()}</span>}</Show>
+        <Show when={props.instance.businessId}>{(id) => <span>{t('instance.businessId', { id: id() })}</span>}</Show>
         <Show when={props.instance.tenantId !== '<default>'}>
-          <span>tenant {props.instance.tenantId}</span>
+          <span>{t('instance.tenant', { tenant: props.instance.tenantId })}</span>
         </Show>
         <span class="muted">
-          started <Time of={props.instance.startDate} />
+          <Text of="instance.started" at={{ time: <Time of={props.instance.startDate} /> }} />
         </span>
         <Show when={props.instance.endDate}>
           {(end) => (
             <span class="muted">
-              ended <Time of={end()} />
+              <Text of="instance.ended" at={{ time: <Time of={end()} /> }} />
             </span>
           )}
         </Show>
         <For each={props.instance.tags}>{(tag) => <span class="chip">{tag}</span>}</For>
-        <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{number(count())} called instances</A>}</Show>
+        <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{t('instance.calledCount', { count: number(count()) })}</A>}</Show>
         <span class="spacer" />
         <Show when={props.instance.hasIncident && props.isRunning}>
-          <Action do={retry}>Retry all incidents</Action>
+          <Action do={retry}>{t('instance.retryAll')}</Action>
         </Show>
         <Show when={props.instance.state === 'ACTIVE'}>
           <button aria-pressed={props.isModifying} disabled={props.isModifying} onClick={() => props.onModify()}>
-            Modify
+            {t('instance.modify')}
           </button>
         </Show>
         <Show when={props.isRunning}>
           <A class="button" href={`/operate/migrate?process=${encodeURIComponent(props.instance.processDefinitionId)}&version=${props.instance.processDefinitionVersion}&ids=${key()}`}>
-            Migrate …
+            {t('instance.migrate')}
           </A>
         </Show>
         <Show when={props.instance.state === 'ACTIVE'}>
-          <Action do={suspend}>Suspend</Action>
+          <Action do={suspend}>{t('instance.suspend')}</Action>
         </Show>
         <Show when={props.instance.state === 'SUSPENDED'}>
-          <Action do={resume}>Resume</Action>
+          <Action do={resume}>{t('instance.resume')}</Action>
         </Show>
         <Show when={props.isRunning}>
           <button class="danger" onClick={() => setCanceling(true)}>
-            Cancel instance
+            {t('instance.cancel')}
           </button>
         </Show>
         <Show when={!props.isRunning}>
           <button class="danger" onClick={() => setDeleting(true)}>
-            Delete
+            {t('instance.delete')}
           </button>
         </Show>
       </div>
       <Show when={deleting()}>
-        <Dialog title="Delete this instance?" onClose={() => setDeleting(false)}>
+        <Dialog title={t('instance.delete.title')} onClose={() => setDeleting(false)}>
           <p>
-            {name()} <span class="key">{key()}</span> and all that is known of it is removed: its elements, variables, jobs and incidents. This cannot be undone.
+            <Text of="instance.delete.text" at={{ name: name(), key: <span class="key">{key()}</span> }} />
           </p>
           <div class="actions">
-            <button onClick={() => setDeleting(false)}>Keep it</button>
+            <button onClick={() => setDeleting(false)}>{t('instance.keep')}</button>
             <Action class="danger" do={remove}>
-              Delete
+              {t('instance.delete')}
             </Action>
           </div>
         </Dialog>
       </Show>
       <Show when={canceling()}>
-        <Dialog title="Cancel this instance?" onClose={() => setCanceling(false)}>
+        <Dialog title={t('instance.cancel.title')} onClose={() => setCanceling(false)}>
           <p>
-            {name()} <span class="key">{key()}</span> ends here and now, with all that runs in it and the instances that it has called. This cannot be undone.
+            <Text of="instance.cancel.text" at={{ name: name(), key: <span class="key">{key()}</span> }} />
           </p>
           <div class="actions">
-            <button onClick={() => setCanceling(false)}>Keep it</button>
+            <button onClick={() => setCanceling(false)}>{t('instance.keep')}</button>
             <Action class="danger" do={cancel}>
-              Cancel instance
+              {t('instance.cancel')}
             </Action>
           </div>
         </Dialog>

@@ -1,6 +1,7 @@
 import { createSignal, type JSX, lazy, Show } from 'solid-js';
 import { searchJobs } from '../api/generated/operations';
 import type { JobSearchResult } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -10,16 +11,16 @@ const JobDialog = lazy(() => import('./act/JobDialog'));
 const OPEN = new Set(['CREATED', 'FAILED', 'RETRIES_UPDATED', 'TIMED_OUT', 'MIGRATED', 'PRIORITY_UPDATED', 'TIMEOUT_UPDATED']);
 
 const SORTS = ['jobKey', 'type', 'state', 'retries', 'worker', 'deadline'] as const;
-const COLUMNS: Column<JobSearchResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} />, sort: 'state' },
-  { head: 'Type', cell: (row) => row.type, sort: 'type' },
-  { head: 'Kind', cell: (row) => wordOf(row.kind) },
-  { head: 'Element', cell: (row) => row.elementId },
-  { head: 'Retries', cell: (row) => row.retries, sort: 'retries', class: 'number' },
-  { head: 'Worker', cell: (row) => row.worker || '–', sort: 'worker' },
-  { head: 'Time-out', cell: (row) => <Time of={row.deadline} />, sort: 'deadline' },
-  { head: 'Error', cell: (row) => (row.errorMessage || row.errorCode || '–').slice(0, 300) },
-  { head: 'Key', cell: (row) => <span class="key">{row.jobKey}</span>, sort: 'jobKey' },
+const common = (): Column<JobSearchResult>[] => [
+  { head: t('instance.head.state'), cell: (row) => <State of={row.state} />, sort: 'state' },
+  { head: t('instance.head.type'), cell: (row) => row.type, sort: 'type' },
+  { head: t('instance.head.kind'), cell: (row) => wordOf(row.kind) },
+  { head: t('instance.head.element'), cell: (row) => row.elementId },
+  { head: t('instance.head.retries'), cell: (row) => row.retries, sort: 'retries', class: 'number' },
+  { head: t('instance.head.worker'), cell: (row) => row.worker || '–', sort: 'worker' },
+  { head: t('instance.head.timeout'), cell: (row) => <Time of={row.deadline} />, sort: 'deadline' },
+  { head: t('instance.head.error'), cell: (row) => (row.errorMessage || row.errorCode || '–').slice(0, 300) },
+  { head: t('instance.head.key'), cell: (row) => <span class="key">{row.jobKey}</span>, sort: 'jobKey' },
 ];
 
 /** The jobs of an instance, with their workers and errors, and a way to act as the worker of each. */
@@ -32,11 +33,11 @@ export function Jobs(props: { instanceKey: string; elementId: string | undefined
   }));
   const columns = (): Column<JobSearchResult>[] =>
     props.canChange
-      ? [...COLUMNS, { head: 'Act', cell: (row) => <Show when={OPEN.has(row.state)}>{<button aria-label={`Act as the worker of the job ${row.jobKey}`} onClick={() => setActing(row.jobKey)}>Act …</button>}</Show> }]
-      : COLUMNS;
+      ? [...common(), { head: t('instance.head.act'), cell: (row) => <Show when={OPEN.has(row.state)}>{<button aria-label={t('instance.jobs.actOn', { key: row.jobKey })} onClick={() => setActing(row.jobKey)}>{t('instance.jobs.act')}</button>}</Show> }]
+      : common();
   return (
     <>
-      <Table label="Jobs" query={found} columns={columns()} usual="jobKey:desc" empty="There are no jobs here." />
+      <Table label={t('instance.tab.jobs')} query={found} columns={columns()} usual="jobKey:desc" empty={t('instance.jobs.none')} />
       <Show when={acting()}>{(key) => <JobDialog jobKey={key()} onClose={() => setActing(undefined)} onDone={props.again} />}</Show>
     </>
   );

@@ -2,23 +2,26 @@ import { For, type JSX, Show } from 'solid-js';
 import { searchJobs } from '../api/generated/operations';
 import type { JobSearchResult } from '../api/generated/types';
 import type { Model } from '../diagram/model';
+import { t } from '../language';
 import { useRead } from '../query';
 import { State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
 const SORTS = ['jobKey', 'type', 'state', 'retries', 'worker'] as const;
-const COLUMNS: Column<JobSearchResult>[] = [
-  { head: 'State', cell: (row) => <State of={row.state} />, sort: 'state' },
-  { head: 'Kind', cell: (row) => wordOf(row.kind) },
-  { head: 'Event', cell: (row) => wordOf(row.listenerEventType) },
-  { head: 'Type', cell: (row) => row.type, sort: 'type' },
-  { head: 'Element', cell: (row) => row.elementId },
-  { head: 'Retries', cell: (row) => row.retries, sort: 'retries', class: 'number' },
-  { head: 'Worker', cell: (row) => row.worker || '–', sort: 'worker' },
-  { head: 'Ended', cell: (row) => <Time of={row.endTime} /> },
-  { head: 'Key', cell: (row) => <span class="key">{row.jobKey}</span>, sort: 'jobKey' },
+const columns = (): Column<JobSearchResult>[] => [
+  { head: t('instance.head.state'), cell: (row) => <State of={row.state} />, sort: 'state' },
+  { head: t('instance.head.kind'), cell: (row) => wordOf(row.kind) },
+  { head: t('instance.head.event'), cell: (row) => wordOf(row.listenerEventType) },
+  { head: t('instance.head.type'), cell: (row) => row.type, sort: 'type' },
+  { head: t('instance.head.element'), cell: (row) => row.elementId },
+  { head: t('instance.head.retries'), cell: (row) => row.retries, sort: 'retries', class: 'number' },
+  { head: t('instance.head.worker'), cell: (row) => row.worker || '–', sort: 'worker' },
+  { head: t('instance.head.ended'), cell: (row) => <Time of={row.endTime} /> },
+  { head: t('instance.head.key'), cell: (row) => <span class="key">{row.jobKey}</span>, sort: 'jobKey' },
 ];
+
+const MODEL_HEADS = ['element', 'kind', 'event', 'type', 'retries'] as const;
 
 /** Listeners of the model, and the jobs that were made for them. */
 export function Listeners(props: { instanceKey: string; elementId: string | undefined; model: Model | undefined }): JSX.Element {
@@ -35,10 +38,10 @@ export function Listeners(props: { instanceKey: string; elementId: string | unde
   return (
     <div class="stack">
       <Show when={defined().length > 0}>
-        <table aria-label="Listeners of the model">
+        <table aria-label={t('instance.listeners.model')}>
           <thead>
             <tr>
-              <For each={['Element', 'Kind', 'Event', 'Type', 'Retries']}>{(head) => <th scope="col">{head}</th>}</For>
+              <For each={MODEL_HEADS}>{(head) => <th scope="col">{t(`instance.head.${head}`)}</th>}</For>
             </tr>
           </thead>
           <tbody>
@@ -46,7 +49,7 @@ export function Listeners(props: { instanceKey: string; elementId: string | unde
               {({ element, listener }) => (
                 <tr>
                   <td>{element.name || element.id}</td>
-                  <td>{listener.kind} listener</td>
+                  <td>{t(`instance.listeners.${listener.kind}`)}</td>
                   <td>{listener.event}</td>
                   <td>{listener.type}</td>
                   <td>{listener.retries}</td>
@@ -56,7 +59,7 @@ export function Listeners(props: { instanceKey: string; elementId: string | unde
           </tbody>
         </table>
       </Show>
-      <Table label="Jobs of listeners" query={found} columns={COLUMNS} usual="jobKey:desc" empty="No listener has run here." />
+      <Table label={t('instance.listeners.jobs')} query={found} columns={columns()} usual="jobKey:desc" empty={t('instance.listeners.none')} />
     </div>
   );
 }

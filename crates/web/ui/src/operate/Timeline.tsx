@@ -1,6 +1,7 @@
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { searchAuditLogs, searchElementInstances } from '../api/generated/operations';
 import type { AuditLogResult, ElementInstanceResult } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
@@ -58,7 +59,10 @@ export function Timeline(props: {
   const share = (from: number, to: number) => (100 * (to - from)) / (last() - first());
   const left = (row: Row) => Math.min(Math.max(share(first(), row.at), 0), 100 - LEAST);
   const width = (row: Row) => Math.max(Math.min(share(row.at, row.end ?? last()), 100 - left(row)), LEAST);
-  const length = (row: Row) => durationText((row.end ?? last()) - row.at);
+  const length = (row: Row) => {
+    const text = durationText((row.end ?? last()) - row.at);
+    return row.end === undefined ? t('instance.timeline.soFar', { length: text }) : text;
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const buttons = [...list.querySelectorAll<HTMLElement>('button')];
     const at = buttons.indexOf(document.activeElement as HTMLElement);
@@ -76,9 +80,9 @@ export function Timeline(props: {
         <span class="spacer" />
         <span>{durationText(last() - first())}</span>
         <span class="spacer" />
-        <span>{isRunning() ? 'now' : exactText(props.end!)}</span>
+        <span>{isRunning() ? t('instance.timeline.now') : exactText(props.end!)}</span>
       </div>
-      <ol ref={list} class="timeline plain-list" aria-label="Timeline" onKeyDown={onKeyDown}>
+      <ol ref={list} class="timeline plain-list" aria-label={t('instance.tab.timeline')} onKeyDown={onKeyDown}>
         <For each={rows()}>
           {(row, index) => (
             <li>
@@ -88,11 +92,8 @@ export function Timeline(props: {
                     <span class="what">
                       <State of={item().state} incident={item().hasIncident} /> {props.nameOf(item())}
                     </span>
-                    <span class="length">
-                      {length(row)}
-                      {row.end === undefined ? ' so far' : ''}
-                    </span>
-                    <span class="track" title={`${exactText(item().startDate)} – ${item().endDate ? exactText(item().endDate!) : 'now'}`}>
+                    <span class="length">{length(row)}</span>
+                    <span class="track" title={`${exactText(item().startDate)} – ${item().endDate ? exactText(item().endDate!) : t('instance.timeline.now')}`}>
                       <span classList={{ span: true, running: row.end === undefined, incident: item().hasIncident }} style={{ left: `${left(row)}%`, width: `${width(row)}%` }} />
                     </span>
                   </button>
@@ -104,7 +105,7 @@ export function Timeline(props: {
       </ol>
       <Show when={hidden() > 0}>
         <div>
-          <button onClick={() => setLimit(limit() + PAGE)}>Show more: {number(hidden())} elements came later</button>
+          <button onClick={() => setLimit(limit() + PAGE)}>{t('instance.timeline.more', { count: number(hidden()) })}</button>
         </div>
       </Show>
     </div>
@@ -112,7 +113,13 @@ export function Timeline(props: {
 }
 
 function ChangeRow(props: { change: AuditLogResult; left: number }): JSX.Element {
-  const text = () => `${wordOf(props.change.operationType)}${props.change.actorId ? ` by ${props.change.actorId}` : ''}${props.change.result === 'FAIL' ? ', refused' : ''}`;
+  const text = () => {
+    const change = wordOf(props.change.operationType);
+    const name = props.change.actorId;
+    const isRefused = props.change.result === 'FAIL';
+    if (name) return isRefused ? t('instance.timeline.changeByRefused', { change, name }) : t('instance.timeline.changeBy', { change, name });
+    return isRefused ? t('instance.timeline.changeRefused', { change }) : change;
+  };
   return (
     <div class="change">
       <span class="what">{text()}</span>

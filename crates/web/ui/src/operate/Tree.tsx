@@ -3,6 +3,7 @@ import { createEffect, createSignal, For, type JSX, on, onCleanup, Show, untrack
 import { searchElementInstances } from '../api/generated/operations';
 import type { ElementInstanceResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { watch } from '../live/poll';
 import { Failure, State, wordOf } from '../ui/parts';
 import { newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
@@ -121,7 +122,7 @@ export function Tree(props: {
   return (
     <div>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
-      <div ref={scroll} class="tree" role="treegrid" tabindex="0" aria-label="Element instances" aria-rowcount={(changed(), size(root))} aria-activedescendant={`row-${at()}`} onKeyDown={onKeyDown}>
+      <div ref={scroll} class="tree" role="treegrid" tabindex="0" aria-label={t('instance.tree')} aria-rowcount={(changed(), size(root))} aria-activedescendant={`row-${at()}`} onKeyDown={onKeyDown}>
         <div role="rowgroup" style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
           <For each={virtualizer.getVirtualItems()}>
             {(place) => {
@@ -149,7 +150,7 @@ export function Tree(props: {
                             class="plain"
                             tabindex="-1"
                             style={{ width: '16px', padding: '0' }}
-                            aria-label={isOpen(row()) ? 'Close' : 'Open'}
+                            aria-label={t(isOpen(row()) ? 'instance.tree.close' : 'instance.tree.open')}
                             onClick={(event) => {
                               event.stopPropagation();
                               toggle(row(), !isOpen(row()));

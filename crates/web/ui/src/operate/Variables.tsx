@@ -2,6 +2,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { createElementInstanceVariables, getVariable, searchVariables } from '../api/generated/operations';
 import type { VariableSearchResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { jsonObject, jsonProblem, pretty } from '../ui/json';
 import { total } from '../ui/numbers';
@@ -41,26 +42,26 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
   return (
     <div class="stack">
       <div class="row">
-        <input type="search" aria-label="Find a variable by name" placeholder="Name" value={text()} onInput={(event) => setText(event.currentTarget.value)} />
+        <input type="search" aria-label={t('instance.variables.find')} placeholder={t('instance.head.name')} value={text()} onInput={(event) => setText(event.currentTarget.value)} />
         <span class="muted" role="status">
-          {total(found.data?.page)} variables
+          {t('instance.variables.count', { count: total(found.data?.page) })}
         </span>
         <span class="spacer" />
         <Show when={props.canChange}>
-          <button onClick={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>Add a variable</button>
+          <button onClick={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>{t('instance.variables.add')}</button>
         </Show>
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
-      <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{text() ? 'No variable has such a name.' : 'There are no variables here.'}</p></Show>}>
-        <div class="scroll" tabindex="0" role="region" aria-label="Variables">
+      <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{t(text() ? 'instance.variables.notFound' : 'instance.variables.none')}</p></Show>}>
+        <div class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.variables')}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Value</th>
-                <th scope="col">Scope</th>
+                <th scope="col">{t('instance.head.name')}</th>
+                <th scope="col">{t('instance.head.value')}</th>
+                <th scope="col">{t('instance.head.scope')}</th>
                 <th scope="col">
-                  <span class="hidden-label">Actions</span>
+                  <span class="hidden-label">{t('instance.head.actions')}</span>
                 </th>
               </tr>
             </thead>
@@ -73,15 +74,15 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
                       <code>{one.value.slice(0, 300)}</code>
                       {one.isTruncated || one.value.length > 300 ? ' …' : ''}
                     </td>
-                    <td class="key">{one.scopeKey === props.instanceKey ? 'instance' : one.scopeKey}</td>
+                    <td class="key">{one.scopeKey === props.instanceKey ? t('instance.variables.ofInstance') : one.scopeKey}</td>
                     <td>
                       <div class="row" style={{ 'flex-wrap': 'nowrap' }}>
                         <Action class="plain" do={async () => setShown({ name: one.name, value: await whole(one) })}>
-                          Show
+                          {t('instance.variables.show')}
                         </Action>
                         <Show when={props.canChange}>
                           <Action class="plain" do={() => edit(one)}>
-                            Edit
+                            {t('instance.variables.edit')}
                           </Action>
                         </Show>
                       </div>
@@ -93,13 +94,13 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
           </table>
         </div>
         <Show when={(found.data?.items.length ?? 0) === limit()}>
-          <button onClick={() => setLimit(limit() + PAGE)}>Show more</button>
+          <button onClick={() => setLimit(limit() + PAGE)}>{t('part.more')}</button>
         </Show>
       </Show>
       <Show when={shown()}>
         {(one) => (
           <Dialog title={one().name} onClose={() => setShown(undefined)} wide>
-            <Copy text={one().value} label="the value" />
+            <Copy text={one().value} label={t('instance.variables.theValue')} />
             <pre tabindex="0">{pretty(one().value)}</pre>
           </Dialog>
         )}
@@ -124,22 +125,22 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
   const before = props.edited.before === undefined ? '' : pretty(props.edited.before);
   const [name, setName] = createSignal(props.edited.name);
   const [value, setValue] = createSignal(before);
-  const problem = () => (value().trim() === '' ? 'The value is missing.' : jsonProblem(value()));
+  const problem = () => (value().trim() === '' ? t('instance.variables.valueMissing') : jsonProblem(value()));
   const save = async () => {
     const text = `{"variables":${jsonObject([[name().trim(), value()]])},"local":true}`;
     await call(createElementInstanceVariables, { path: { elementInstanceKey: props.edited.scopeKey }, text });
     await props.onSaved();
-    say('Saved');
+    say(t('instance.variables.saved'));
   };
   return (
-    <Dialog title={props.edited.before === undefined ? 'Add a variable' : `Edit ${props.edited.name}`} onClose={props.onClose} wide>
+    <Dialog title={props.edited.before === undefined ? t('instance.variables.add') : t('instance.variables.editOne', { name: props.edited.name })} onClose={props.onClose} wide>
       <div class="stack">
         <Show when={props.edited.before === undefined}>
-          <Field label="Name">
+          <Field label={t('instance.head.name')}>
             <input required value="" onInput={(event) => setName(event.currentTarget.value)} />
           </Field>
         </Show>
-        <Field label="Value as JSON" hint='Texts stand in double quotes: "text"'>
+        <Field label={t('instance.variables.json')} hint={t('instance.variables.jsonHint')}>
           <textarea
             rows={12}
             spellcheck={false}
@@ -150,17 +151,17 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
           />
         </Field>
         <p class="muted" role="status">
-          {problem() ?? (value() === before ? '' : 'Changed')}
+          {problem() ?? (value() === before ? '' : t('instance.variables.changed'))}
         </p>
         <Show when={props.edited.before !== undefined && value() !== before}>
           <details>
-            <summary>Before</summary>
+            <summary>{t('instance.variables.before')}</summary>
             <pre>{before}</pre>
           </details>
         </Show>
         <div class="actions">
           <Action class="primary" do={save} disabled={problem() !== undefined || name().trim() === '' || value() === before}>
-            Save
+            {t('instance.variables.save')}
           </Action>
         </div>
       </div>

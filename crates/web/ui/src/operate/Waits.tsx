@@ -2,10 +2,12 @@ import { A } from '@solidjs/router';
 import { createSignal, For, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { searchElementInstanceWaitStates } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
+import { t } from '../language';
+import { Text } from '../language/Text';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure } from '../ui/parts';
-import { type Waiting, waitingOf, waitText } from './act/words';
+import { type Waiting, waitingOf, waitText } from './waiting';
 
 const JobDialog = lazy(() => import('./act/JobDialog'));
 const MessageDialog = lazy(() => import('./act/MessageDialog'));
@@ -46,7 +48,7 @@ export function Waits(props: {
     return one?.kind === 'SIGNAL' ? one : undefined;
   };
   return (
-    <section class="stack waits" aria-label="Now">
+    <section class="stack waits" aria-label={t('instance.waits')}>
       <Show when={found.error}>{(error) => <Failure of={error()} />}</Show>
       <ul class="plain-list">
         <For each={found.data?.items}>
@@ -59,15 +61,15 @@ export function Waits(props: {
                 </span>
                 <Switch>
                   <Match when={waiting.kind === 'JOB' && waiting}>
-                    <button onClick={() => setActing(waiting)}>Act as the worker …</button>
+                    <button onClick={() => setActing(waiting)}>{t('instance.waits.act')}</button>
                   </Match>
                   <Match when={waiting.kind === 'MESSAGE' && waiting}>
-                    <button onClick={() => setActing(waiting)}>Correlate …</button>
+                    <button onClick={() => setActing(waiting)}>{t('instance.waits.correlate')}</button>
                   </Match>
                   <Match when={waiting.kind === 'SIGNAL' && waiting}>
-                    <button onClick={() => setActing(waiting)}>Broadcast …</button>
+                    <button onClick={() => setActing(waiting)}>{t('instance.waits.broadcast')}</button>
                   </Match>
-                  <Match when={waiting.kind === 'USER_TASK' && waiting}>{(task) => <A href={`/tasklist/${task().taskKey}`}>Open the task</A>}</Match>
+                  <Match when={waiting.kind === 'USER_TASK' && waiting}>{(task) => <A href={`/tasklist/${task().taskKey}`}>{t('instance.waits.openTask')}</A>}</Match>
                 </Switch>
               </li>
             );
@@ -76,14 +78,20 @@ export function Waits(props: {
         <For each={calling()}>
           {(id) => (
             <li>
-              <strong>{props.nameOf(id)}</strong> waits for <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>the instances that it has called</A>
+              <Text
+                of="instance.waits.called"
+                at={{
+                  name: <strong>{props.nameOf(id)}</strong>,
+                  instances: <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>{t('instance.waits.calledInstances')}</A>,
+                }}
+              />
             </li>
           )}
         </For>
       </ul>
       <Show when={left() > 0}>
         <div>
-          <button onClick={() => setLimit(limit() + MORE)}>{number(left())} more …</button>
+          <button onClick={() => setLimit(limit() + MORE)}>{t('instance.waits.more', { count: number(left()) })}</button>
         </div>
       </Show>
       <Show when={job()}>{(one) => <JobDialog jobKey={one().jobKey} onClose={() => setActing(undefined)} onDone={props.again} />}</Show>

@@ -2,6 +2,7 @@ import { A, useParams, useSearchParams } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { listJobTypes, listWorkers } from '../api/generated/operations';
 import type { BatonJobType } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, wordOf } from '../ui/parts';
@@ -10,6 +11,10 @@ import { Views } from '../views/Views';
 import { byTrouble, stateOf } from './demand';
 
 const PAGE = 500;
+/** Columns of numbers: of jobs of a type, of demand for them, of a worker. */
+const JOBS = ['waiting', 'inFlight', 'failed', 'timedOut'] as const;
+const DEMAND = ['streams', 'polls', 'freePlaces'] as const;
+const WORKER = ['count', 'freePlaces', 'holds'] as const;
 
 /** Job types with what waits, who has it, and who would take more. */
 export default function JobTypes(): JSX.Element {
@@ -22,39 +27,39 @@ export default function JobTypes(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Jobs and workers</h1>
+        <h1>{t('workers.title')}</h1>
         <span class="muted" role="status">
-          {found.data ? `${number(found.data.items.length)} types` : ''}
+          {found.data ? t('workers.types', { count: number(found.data.items.length) }) : ''}
         </span>
         <span class="spacer" />
-        <input type="search" aria-label="Find a job type" placeholder="Type" value={query.find ?? ''} onInput={(event) => setQuery({ find: event.currentTarget.value || null }, { replace: true })} />
+        <input type="search" aria-label={t('workers.find')} placeholder={t('workers.head.type')} value={query.find ?? ''} onInput={(event) => setQuery({ find: event.currentTarget.value || null }, { replace: true })} />
         <Views page="operate/jobs" />
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data?.isPartial}>
-        <p class="notice">Workers at other brokers are not known here: demand is that of this broker alone.</p>
+        <p class="notice">{t('workers.partial')}</p>
       </Show>
-      <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">Loading …</p></Show>}>
-        <Show when={rows().length > 0} fallback={<p class="empty">{query.find ? 'No job type has this in its name.' : 'There are no jobs, and no workers wait for any.'}</p>}>
-          <div class="scroll" tabindex="0" role="region" aria-label="Job types">
-            <table aria-label="Job types">
+      <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">{t('part.loading')}</p></Show>}>
+        <Show when={rows().length > 0} fallback={<p class="empty">{t(query.find ? 'workers.notFound' : 'workers.none')}</p>}>
+          <div class="scroll" tabindex="0" role="region" aria-label={t('workers.jobTypes')}>
+            <table aria-label={t('workers.jobTypes')}>
               <thead>
                 <tr>
-                  <th scope="col">State</th>
-                  <th scope="col">Type</th>
-                  <th scope="col">Tenant</th>
-                  <For each={['Waiting', 'In flight', 'Failed', 'Timed out']}>
+                  <th scope="col">{t('workers.head.state')}</th>
+                  <th scope="col">{t('workers.head.type')}</th>
+                  <th scope="col">{t('workers.head.tenant')}</th>
+                  <For each={JOBS}>
                     {(head) => (
                       <th scope="col" class="number">
-                        {head}
+                        {t(`workers.head.${head}`)}
                       </th>
                     )}
                   </For>
-                  <th scope="col">Oldest waits since</th>
-                  <For each={['Streams', 'Polls', 'Free places']}>
+                  <th scope="col">{t('workers.head.oldest')}</th>
+                  <For each={DEMAND}>
                     {(head) => (
                       <th scope="col" class="number">
-                        {head}
+                        {t(`workers.head.${head}`)}
                       </th>
                     )}
                   </For>
@@ -65,19 +70,19 @@ export default function JobTypes(): JSX.Element {
                   {(one) => (
                     <tr classList={{ chosen: one.jobType === chosen() }}>
                       <td>
-                        <span class={`state ${stateOf(one).kind}`}>{stateOf(one).words}</span>
+                        <span class={`state ${stateOf(one).kind}`}>{t(stateOf(one).words)}</span>
                       </td>
                       <td>
                         <A href={link(one)} noScroll aria-current={one.jobType === chosen() ? 'true' : undefined}>
-                          {one.jobType.slice(0, 300) || 'without a name'}
+                          {one.jobType.slice(0, 300) || t('workers.noName')}
                         </A>
                       </td>
                       <td>{one.tenantId === '<default>' ? '–' : one.tenantId}</td>
-                      <For each={[one.waiting, one.inFlight, one.failed, one.timedOut]}>{(count) => <td class="number">{number(count)}</td>}</For>
+                      <For each={JOBS}>{(column) => <td class="number">{number(one[column])}</td>}</For>
                       <td>
                         <Time of={one.oldestWaitingSince} />
                       </td>
-                      <For each={[one.streams, one.polls, one.freePlaces]}>{(count) => <td class="number">{number(count)}</td>}</For>
+                      <For each={DEMAND}>{(column) => <td class="number">{number(one[column])}</td>}</For>
                     </tr>
                   )}
                 </For>
@@ -88,10 +93,10 @@ export default function JobTypes(): JSX.Element {
         <Show when={query.after || found.data!.items.length === PAGE}>
           <div class="row">
             <button disabled={!query.after} onClick={() => setQuery({ after: null })}>
-              First
+              {t('workers.first')}
             </button>
             <button disabled={found.data!.items.length < PAGE} onClick={() => setQuery({ after: found.data!.items.at(-1)!.jobType })}>
-              Next
+              {t('workers.next')}
             </button>
           </div>
         </Show>
@@ -108,45 +113,45 @@ function Workers(props: { jobType: string; onClose: () => void }): JSX.Element {
   const [limit, setLimit] = createSignal(PAGE);
   const found = useRead(listWorkers, () => ({ path: { jobType: props.jobType }, live: true }));
   return (
-    <section class="panel stack" aria-label="Workers">
+    <section class="panel stack" aria-label={t('workers.workers')}>
       <div class="row">
-        <h2>Workers of {props.jobType.slice(0, 300)}</h2>
+        <h2>{t('workers.of', { type: props.jobType.slice(0, 300) })}</h2>
         <span class="spacer" />
-        <button class="plain" aria-label="Close the workers" onClick={() => props.onClose()}>
+        <button class="plain" aria-label={t('workers.close')} onClick={() => props.onClose()}>
           ✕
         </button>
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data?.isPartial}>
-        <p class="notice">Workers at other brokers are not known here.</p>
+        <p class="notice">{t('workers.otherBrokers')}</p>
       </Show>
       <Show when={found.data && found.data.items.length === 0}>
-        <p class="empty">No worker is there for this type. Jobs wait until one comes.</p>
+        <p class="empty">{t('workers.nobody')}</p>
       </Show>
       <Show when={found.data && found.data.items.length > 0}>
-        <div class="scroll" tabindex="0" role="region" aria-label="Workers">
-          <table aria-label="Workers">
+        <div class="scroll" tabindex="0" role="region" aria-label={t('workers.workers')}>
+          <table aria-label={t('workers.workers')}>
             <thead>
               <tr>
-                <th scope="col">Worker</th>
-                <th scope="col">Asks by</th>
-                <For each={['Connections', 'Free places', 'Has']}>
+                <th scope="col">{t('workers.head.worker')}</th>
+                <th scope="col">{t('workers.head.kind')}</th>
+                <For each={WORKER}>
                   {(head) => (
                     <th scope="col" class="number">
-                      {head}
+                      {t(`workers.head.${head}`)}
                     </th>
                   )}
                 </For>
-                <th scope="col">Tenants</th>
+                <th scope="col">{t('workers.head.tenants')}</th>
               </tr>
             </thead>
             <tbody>
               <For each={found.data?.items.slice(0, limit())}>
                 {(one) => (
                   <tr>
-                    <td>{one.worker.slice(0, 300) || 'without a name'}</td>
+                    <td>{one.worker.slice(0, 300) || t('workers.noName')}</td>
                     <td>{wordOf(one.kind)}</td>
-                    <For each={[one.count, one.freePlaces, one.holds]}>{(count) => <td class="number">{number(count)}</td>}</For>
+                    <For each={WORKER}>{(column) => <td class="number">{number(one[column])}</td>}</For>
                     <td>{one.tenantIds.join(', ')}</td>
                   </tr>
                 )}
@@ -155,7 +160,7 @@ function Workers(props: { jobType: string; onClose: () => void }): JSX.Element {
           </table>
         </div>
         <Show when={found.data!.items.length > limit()}>
-          <button onClick={() => setLimit(limit() + PAGE)}>Show more of {number(found.data!.items.length)}</button>
+          <button onClick={() => setLimit(limit() + PAGE)}>{t('workers.more', { count: number(found.data!.items.length) })}</button>
         </Show>
       </Show>
     </section>

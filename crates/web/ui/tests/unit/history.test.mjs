@@ -8,6 +8,8 @@ let vite;
 const m = {};
 before(async () => {
   vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
+  await (await vite.ssrLoadModule('/src/language/index.ts')).loadParts('admin', 'history');
   for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', words: 'history/words', demand: 'workers/demand', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
 });
 after(() => vite?.close());

@@ -3,6 +3,7 @@ import { diff } from 'bpmn-js-differ';
 import type { Diagram } from '../../diagram/bpmn';
 import type { Model, ModelElement } from '../../diagram/model';
 import { t } from '../../language';
+import { doingText } from '../doings';
 
 export type Kind = 'added' | 'removed' | 'changed' | 'moved';
 
@@ -24,7 +25,7 @@ const text = (value: unknown): string =>
 
 /** What an element does, by word. */
 function doings(one: ModelElement): Map<string, string> {
-  const found = new Map(one.does);
+  const found = new Map(one.does.map(([word, value]) => [doingText(word), value] as const));
   for (const mapping of one.inputs) found.set(t('lists.difference.input', { name: mapping.target }), mapping.source);
   for (const mapping of one.outputs) found.set(t('lists.difference.output', { name: mapping.target }), mapping.source);
   one.listeners.forEach(({ kind, event, type, retries }, at) => found.set(t('lists.difference.listener', { number: at + 1 }), t('lists.difference.listenerText', { kind, event, type, retries })));
