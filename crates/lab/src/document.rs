@@ -42,6 +42,11 @@ pub(crate) fn document(run: &LabRun) -> String {
          the same lines of JSON; there are none yet. A broker of Camunda 8 that runs already needs none (`--peer-rest`, \
          `--peer-grpc`). Each result tells durability, replicas, warm-up and who shares the cores.",
     );
+    text.push('\n');
+    text += &wrap(
+        "`--postgres` and `--opensearch` name stores that E15 takes away, beside the embedded one; `make lab-full` starts \
+         those that can be had here (`scripts/with-stores`).",
+    );
     text += "\n## Rows that do not hold\n\n";
     text += &not_held(run);
     let _ = write!(
