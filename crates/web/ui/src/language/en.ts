@@ -254,7 +254,7 @@ export const en = {
   'ui.log.done': 'Done',
   'ui.log.refused': 'Refused',
   'ui.log.details': 'Details',
-  'ui.log.show': 'Show',
+  'ui.show': 'Show',
   'ui.log.showOf': 'Show details of {key}',
   'ui.log.entry': '{operation} {entity}',
   'ui.field.auditLogKey': 'Audit log key',

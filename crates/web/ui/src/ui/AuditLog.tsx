@@ -53,7 +53,7 @@ export function AuditLog(props: { query: UseQueryResult<AuditLogSearchQueryResul
       head: t('ui.log.details'),
       cell: (row) => (
         <button class="plain" aria-label={t('ui.log.showOf', { key: row.auditLogKey })} onClick={() => setShown(row)}>
-          {t('ui.log.show')}
+          {t('ui.show')}
         </button>
       ),
     },

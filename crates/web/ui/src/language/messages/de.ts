@@ -256,7 +256,7 @@ export default catalogue<typeof en>()({
   'ui.log.done': 'Erledigt',
   'ui.log.refused': 'Abgelehnt',
   'ui.log.details': 'Einzelheiten',
-  'ui.log.show': 'Anzeigen',
+  'ui.show': 'Anzeigen',
   'ui.log.showOf': 'Einzelheiten von {key} anzeigen',
   'ui.log.entry': '{entity}: {operation}',
   'ui.field.auditLogKey': 'Schlüssel des Eintrags',
