@@ -8,6 +8,8 @@ let vite;
 const m = {};
 before(async () => {
   vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
+  await (await vite.ssrLoadModule('/src/language/index.ts')).loadParts('admin');
   for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', words: 'history/words', demand: 'workers/demand', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
 });
 after(() => vite?.close());
@@ -72,6 +74,7 @@ test('durations, sizes, heat and words are as people read them', () => {
   assert.match(m.cluster.diskWords({ freeBytes: 5, totalBytes: 100, reservedBytes: 10 }), /new work is refused until/);
   assert.deepEqual(m.cluster.flowWords({ inFlight: 100, limit: 100, rejected: 3, waiting: 2 }).length, 3);
   assert.deepEqual(m.cluster.flowWords(null), ['No request was refused since the start.']);
+  assert.deepEqual([m.cluster.backlogWords(0, 0), m.cluster.backlogWords(1234, 90)], ['has everything', '1,234 records behind, 90 s']);
 });
 
 test('types with jobs and nobody there come first', () => {
