@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 import { unused } from '../../scripts/messages.mjs';
+import { hardCoded, textsIn } from '../../scripts/texts.mjs';
 
 const UI = fileURLToPath(new URL('../../', import.meta.url));
 const TRIED = join(UI, 'node_modules/.languages');
@@ -52,6 +53,19 @@ test('a part of a language is checked alike', () => {
 });
 
 test('every message is used', () => assert.deepEqual(unused(), []));
+
+test('no page has texts of its own', () => {
+  const source = `
+    const COLUMNS = [{ head: 'Key', sort: 'key' }, { head: t('a.b'), cell: (row) => wordOf(row.state) }];
+    const Page = (props) => (
+      <main class="page wide" aria-label="Tasks">
+        {props.of === 'one or two' ? t('a.c', { name: 'x' }) : \`all of \${props.of}\`} <b title={t('a.d')}>Try it {'again'}</b> – 5
+        <Show when={props.error} fallback={t('a.e')}>{() => { throw new Error('There is no such thing'); }}</Show>
+      </main>
+    );`;
+  assert.deepEqual(textsIn(source), ['Key', 'Tasks', 'all of {}', 'Try it', 'There is no such thing']);
+  assert.deepEqual(hardCoded(), []);
+});
 
 test('the language is the browser\'s unless one was chosen, and numbers count as it does', async () => {
   const language = await vite.ssrLoadModule('/src/language/index.ts');
