@@ -22,7 +22,7 @@ export default function Groups(): JSX.Element {
       create={({ id, ...body }) => call(createGroup, { body: { groupId: id, ...body } })}
       update={(groupId, body) => call(updateGroup, { path: { groupId }, body })}
       remove={(groupId) => call(deleteGroup, { path: { groupId } })}
-      effect={t('admin.effect.members')}
+      effect={t('admin.effect.group')}
     />
   );
 }

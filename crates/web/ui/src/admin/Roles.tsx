@@ -22,7 +22,7 @@ export default function Roles(): JSX.Element {
       create={({ id, ...body }) => call(createRole, { body: { roleId: id, ...body } })}
       update={(roleId, body) => call(updateRole, { path: { roleId }, body })}
       remove={(roleId) => call(deleteRole, { path: { roleId } })}
-      effect={t('admin.effect.members')}
+      effect={t('admin.effect.role')}
     />
   );
 }
