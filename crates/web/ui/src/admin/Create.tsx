@@ -136,7 +136,7 @@ export function FormDialog(props: {
   );
 }
 
-/** A button that opens a dialog with some fields, and makes something of them. `label` says what, such as `New group`. */
+/** A button that opens a dialog with some fields, and makes something of them: `label` says what, as in `New group`. */
 export function Create(props: { label: string; inputs: Input[]; create: (answers: Answers) => Promise<unknown> }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   return (

@@ -1,4 +1,5 @@
-// Languages: what fails the type check, how numbers count, parts that pages load, words of the API, and that every message is used.
+// Languages: what fails the type check, how numbers count, parts that pages load, words of the API, that every message
+// is used, and that pages have no texts of their own.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
