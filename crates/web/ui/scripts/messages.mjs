@@ -3,22 +3,27 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
+export const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
 const CATALOGUES = join(SOURCES, 'language/');
 
-const filesBelow = (folder) =>
+export const filesBelow = (folder) =>
   readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? filesBelow(path) : [path];
   });
+
+/** The keys of all messages. */
+export function english() {
+  const text = [join(CATALOGUES, 'en.ts'), ...filesBelow(join(CATALOGUES, 'areas'))].map((path) => readFileSync(path, 'utf8')).join('\n');
+  return [...text.matchAll(/^ {2}'([^']+)':/gm)].map(([, key]) => key);
+}
 
 /** The keys that no page names. A key in backquotes, such as `tasks.order.${name}`, uses all that begin so. */
 export function unused() {
   const pages = filesBelow(SOURCES).filter((path) => /\.tsx?$/.test(path) && !path.startsWith(CATALOGUES));
   const text = pages.map((path) => readFileSync(path, 'utf8')).join('\n');
   const beginnings = [...text.matchAll(/`([a-z][\w-]*\.[\w.-]*)\$\{/g)].map(([, beginning]) => beginning);
-  const english = [join(CATALOGUES, 'en.ts'), ...filesBelow(join(CATALOGUES, 'areas'))].map((path) => readFileSync(path, 'utf8')).join('\n');
-  const keys = [...english.matchAll(/^ {2}'([^']+)':/gm)].map(([, key]) => key);
+  const keys = english();
   if (keys.length === 0) throw new Error('the catalogue has no messages');
   return keys.filter((key) => !text.includes(`'${key}'`) && !text.includes(`of="${key}"`) && !beginnings.some((beginning) => key.startsWith(beginning)));
 }

@@ -1,4 +1,5 @@
 import { createResource, For, type JSX, Show } from 'solid-js';
+import { t } from '../language';
 import { boot } from '../session';
 import { Failure } from '../ui/parts';
 
@@ -7,16 +8,16 @@ export default function About(): JSX.Element {
   const [told, { refetch }] = createResource(async () => (await import('virtual:licences')).default);
   return (
     <main class="page">
-      <h1>About</h1>
-      <p>{`Baton ${boot()?.version}, licensed under the Apache License 2.0.`}</p>
+      <h1>{t('page.About')}</h1>
+      <p>{t('admin.about.licence', { version: boot()?.version ?? '' })}</p>
       <p>
-        Diagrams, decisions and forms are drawn by bpmn-js, dmn-js and form-js of bpmn.io. Their licence is MIT with one more condition: the watermark that links to{' '}
+        {t('admin.about.drawn')}{' '}
         <a href="https://bpmn.io" rel="noreferrer noopener" target="_blank">
           bpmn.io
         </a>{' '}
-        stays visible and unchanged.
+        {t('admin.about.watermark')}
       </p>
-      <h2>Licences of the packages in these pages</h2>
+      <h2>{t('admin.about.packages')}</h2>
       <Show when={told.error as unknown}>{(error) => <Failure of={error()} again={() => void refetch()} />}</Show>
       <Show when={!told.error && told()}>
         {(licences) => (
@@ -24,7 +25,7 @@ export default function About(): JSX.Element {
             {(one) => (
               <details>
                 <summary>{`${one.licence}: ${one.packages.join(', ')}`}</summary>
-                <pre>{one.text || 'The package has no text of its own.'}</pre>
+                <pre>{one.text || t('admin.about.noText')}</pre>
               </details>
             )}
           </For>

@@ -1,8 +1,10 @@
 import { useSearchParams } from '@solidjs/router';
 import { useQuery } from '@tanstack/solid-query';
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { t } from '../language';
 import { Failure, Field, wordOf } from '../ui/parts';
 import { Picker } from '../ui/Picker';
+import { plainWordOf } from '../ui/words';
 import { accessOf, type Granted, type Principal } from './access';
 import { resourceOf } from './Authorizations';
 import { OWNER_FINDERS } from './finders';
@@ -25,7 +27,7 @@ export default function AccessPage(): JSX.Element {
       byResource.set(key, row);
       for (const permission of authorization.permissionTypes) {
         const ways = row.permissions.get(permission) ?? new Set();
-        row.permissions.set(permission, ways.add(through.join(' › ') || 'itself'));
+        row.permissions.set(permission, ways.add(through.map(({ kind, id }) => t(`admin.access.${kind}`, { id })).join(' › ') || t('admin.access.itself')));
       }
     }
     return [...byResource.values()].sort((a, b) => a.type.localeCompare(b.type) || a.resource.localeCompare(b.resource));
@@ -36,9 +38,9 @@ export default function AccessPage(): JSX.Element {
   };
   return (
     <main class="page">
-      <h1>Who may do what</h1>
+      <h1>{t('admin.access')}</h1>
       <form class="row" autocomplete="off" onSubmit={look}>
-        <Field label="Kind">
+        <Field label={t('admin.access.kind')}>
           <select onChange={(event) => setQuery({ kind: event.currentTarget.value })}>
             <For each={KINDS}>
               {(one) => (
@@ -51,27 +53,27 @@ export default function AccessPage(): JSX.Element {
         </Field>
         <Show when={kind()} keyed>
           {(one) => (
-            <Field label="ID">
-              <Picker name="id" label="ID" find={OWNER_FINDERS[one]} value={query.id} onInput={setText} />
+            <Field label={t('admin.id')}>
+              <Picker name="id" label={t('admin.id')} find={OWNER_FINDERS[one]} value={query.id} onInput={setText} />
             </Field>
           )}
         </Show>
-        <button type="submit">Look</button>
+        <button type="submit">{t('admin.access.look')}</button>
       </form>
       <Show when={access.error}>{(error) => <Failure of={error()} again={() => void access.refetch()} />}</Show>
-      <Show when={query.id && access.data} fallback={<Show when={query.id && !access.error}>{<p class="empty">Loading …</p>}</Show>}>
+      <Show when={query.id && access.data} fallback={<Show when={query.id && !access.error}>{<p class="empty">{t('part.loading')}</p>}</Show>}>
         <Show when={access.data?.isCut}>
-          <p role="status">There are more authorizations or members than are looked at here: permissions may be missing.</p>
+          <p role="status">{t('admin.access.cut')}</p>
         </Show>
-        <Show when={rows().length > 0} fallback={<p class="empty">{`${wordOf(kind())} ${query.id} may do nothing that needs a permission.`}</p>}>
-          <div class="scroll" tabindex="0" role="region" aria-label="Permissions">
-            <table aria-label="Permissions">
+        <Show when={rows().length > 0} fallback={<p class="empty">{t('admin.access.nothing', { kind: wordOf(kind()), id: query.id ?? '' })}</p>}>
+          <div class="scroll" tabindex="0" role="region" aria-label={t('admin.access.permissions')}>
+            <table aria-label={t('admin.access.permissions')}>
               <thead>
                 <tr>
-                  <th scope="col">Resource</th>
-                  <th scope="col">ID</th>
-                  <th scope="col">Permission</th>
-                  <th scope="col">Through</th>
+                  <th scope="col">{t('admin.access.resource')}</th>
+                  <th scope="col">{t('admin.id')}</th>
+                  <th scope="col">{t('admin.access.permission')}</th>
+                  <th scope="col">{t('admin.access.through')}</th>
                 </tr>
               </thead>
               <tbody>
@@ -82,7 +84,7 @@ export default function AccessPage(): JSX.Element {
                         <tr>
                           <td>{wordOf(row.type)}</td>
                           <td>{row.resource}</td>
-                          <td>{wordOf(permission)}</td>
+                          <td>{plainWordOf(permission)}</td>
                           <td>{[...ways].join('; ')}</td>
                         </tr>
                       )}
@@ -93,7 +95,7 @@ export default function AccessPage(): JSX.Element {
             </table>
           </div>
         </Show>
-        <p class="muted">Where authorizations are switched off, everybody may do everything.</p>
+        <p class="muted">{t('admin.access.off')}</p>
       </Show>
     </main>
   );

@@ -3,12 +3,14 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { createAuthorization, deleteAuthorization, searchAuthorizations, updateAuthorization } from '../api/generated/operations';
 import type { AuthorizationFilter, AuthorizationRequest, AuthorizationResult, OwnerTypeEnum, PermissionTypeEnum, ResourceTypeEnum } from '../api/generated/types';
 import { call } from '../api/http';
+import { known, t } from '../language';
 import { refresh, useRead } from '../query';
 import { Filters } from '../ui/Filters';
 import { Dialog, Failure, Field, wordOf } from '../ui/parts';
 import { Picker } from '../ui/Picker';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { say } from '../ui/toast';
+import { plainWordOf } from '../ui/words';
 import { Delete } from './Create';
 import { OWNER_FINDERS, resourceFinder } from './finders';
 import { PERMISSIONS, PROPERTIES, TYPE_WITH_PROPERTIES } from './permissions';
@@ -18,8 +20,11 @@ const OWNERS = Object.keys(OWNER_FINDERS) as Owner[];
 const TYPES = (Object.keys(PERMISSIONS) as ResourceTypeEnum[]).sort();
 const words = (values: readonly string[]) => values.map((one) => [one, wordOf(one)] as const);
 
+/** A property of a task in words. */
+const propertyOf = (name: string): string => known(`admin.property.${name}`) ?? wordOf(name);
 /** The resource of an authorization in words. */
-export const resourceOf = (row: AuthorizationResult): string => (row.resourcePropertyName ? `tasks with the owner as ${wordOf(row.resourcePropertyName)}` : (row.resourceId ?? '–'));
+export const resourceOf = (row: AuthorizationResult): string =>
+  row.resourcePropertyName ? t('admin.authorizations.byProperty', { property: propertyOf(row.resourcePropertyName) }) : (row.resourceId ?? '–');
 
 /** Authorizations: owners and their permissions. */
 export default function Authorizations(): JSX.Element {
@@ -34,23 +39,27 @@ export default function Authorizations(): JSX.Element {
     return wanted;
   };
   const found = useRead(searchAuthorizations, () => ({ body: { filter: filter(), sort: sort(), page: page() }, live: true }));
-  const columns: Column<AuthorizationResult>[] = [
+  const columns = (): Column<AuthorizationResult>[] => [
     {
-      head: 'Owner',
+      head: t('admin.authorizations.owner'),
       cell: (row) => <A href={`/admin/access?kind=${row.ownerType}&id=${encodeURIComponent(row.ownerId)}`}>{`${wordOf(row.ownerType)} ${row.ownerId}`}</A>,
       sort: 'ownerId',
     },
-    { head: 'Resource', cell: (row) => wordOf(row.resourceType), sort: 'resourceType' },
-    { head: 'ID', cell: resourceOf, sort: 'resourceId' },
-    { head: 'Permissions', cell: (row) => row.permissionTypes.map(wordOf).join(', ') },
+    { head: t('admin.access.resource'), cell: (row) => wordOf(row.resourceType), sort: 'resourceType' },
+    { head: t('admin.id'), cell: resourceOf, sort: 'resourceId' },
+    { head: t('admin.access.permissions'), cell: (row) => row.permissionTypes.map(plainWordOf).join(', ') },
     {
-      head: 'Actions',
+      head: t('admin.actions'),
       cell: (row) => (
         <>
-          <button class="plain" aria-label={`Edit the authorization of ${row.ownerId}`} onClick={() => setEditing(row)}>
-            Edit
+          <button class="plain" aria-label={t('admin.authorizations.edit', { owner: row.ownerId })} onClick={() => setEditing(row)}>
+            {t('admin.edit')}
           </button>
-          <Delete what={`the authorization of ${row.ownerId}`} effect="The owner may do no more what it permits." do={() => call(deleteAuthorization, { path: { authorizationKey: row.authorizationKey } })} />
+          <Delete
+            what={t('admin.authorizations.what', { owner: row.ownerId })}
+            effect={t('admin.effect.authorization')}
+            do={() => call(deleteAuthorization, { path: { authorizationKey: row.authorizationKey } })}
+          />
         </>
       ),
     },
@@ -58,20 +67,20 @@ export default function Authorizations(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Authorizations</h1>
+        <h1>{t('page.Authorizations')}</h1>
         <span class="spacer" />
         <button class="primary" onClick={() => setEditing('new')}>
-          New authorization
+          {t('admin.new.authorization')}
         </button>
       </div>
       <Filters
         of={[
-          { name: 'ownerType', label: 'Kind of owner', options: words(OWNERS) },
-          { name: 'owner', label: 'ID of the owner' },
-          { name: 'resourceType', label: 'Type of resource', options: words(TYPES) },
+          { name: 'ownerType', label: t('admin.authorizations.ownerKind'), options: words(OWNERS) },
+          { name: 'owner', label: t('admin.authorizations.ownerId') },
+          { name: 'resourceType', label: t('admin.authorizations.resourceType'), options: words(TYPES) },
         ]}
       />
-      <Table label="Authorizations" query={found} columns={columns} usual="ownerId:asc" empty="There are no authorizations, or none that you may see." />
+      <Table label={t('page.Authorizations')} query={found} columns={columns()} usual="ownerId:asc" empty={t('admin.none.authorizations')} />
       <Show when={editing()} keyed>
         {(one) => <Grant of={one === 'new' ? undefined : one} onClose={() => setEditing(undefined)} />}
       </Show>
@@ -99,12 +108,12 @@ function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void
     setFailure(undefined);
     setBusy(true);
     try {
-      if (permissionTypes.length === 0) throw new Error('Choose at least one permission.');
+      if (permissionTypes.length === 0) throw new Error(t('admin.authorizations.noPermission'));
       if (of) await call(updateAuthorization, { path: { authorizationKey: of.authorizationKey }, body });
       else await call(createAuthorization, { body });
       await refresh();
       props.onClose();
-      say(of ? 'Saved' : 'Created');
+      say(of ? t('admin.saved') : t('admin.created'));
     } catch (error) {
       setFailure(error);
     } finally {
@@ -112,22 +121,22 @@ function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void
     }
   };
   return (
-    <Dialog title={of ? `Authorization of ${of.ownerId}` : 'New authorization'} onClose={props.onClose}>
+    <Dialog title={of ? t('admin.authorizations.of', { owner: of.ownerId }) : t('admin.new.authorization')} onClose={props.onClose}>
       <form class="stack" autocomplete="off" onSubmit={submit}>
-        <Show when={!of} fallback={<p>{`${wordOf(owner())} ${of?.ownerId}, ${wordOf(type())}`}</p>}>
-          <Field label="Kind of owner">
+        <Show when={!of} fallback={<p>{t('admin.authorizations.scope', { kind: wordOf(owner()), id: of?.ownerId ?? '', type: wordOf(type()) })}</p>}>
+          <Field label={t('admin.authorizations.ownerKind')}>
             <select name="ownerType" onChange={(event) => setOwner(event.currentTarget.value as Owner)}>
               <For each={OWNERS}>{(one) => <option value={one}>{wordOf(one)}</option>}</For>
             </select>
           </Field>
           <Show when={owner()} keyed>
             {(kind) => (
-              <Field label="ID of the owner">
-                <Picker name="ownerId" label="ID of the owner" required find={OWNER_FINDERS[kind]} />
+              <Field label={t('admin.authorizations.ownerId')}>
+                <Picker name="ownerId" label={t('admin.authorizations.ownerId')} required find={OWNER_FINDERS[kind]} />
               </Field>
             )}
           </Show>
-          <Field label="Resource">
+          <Field label={t('admin.access.resource')}>
             <select name="resourceType" onChange={(event) => setType(event.currentTarget.value as ResourceTypeEnum)}>
               <For each={TYPES}>
                 {(one) => (
@@ -141,7 +150,7 @@ function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void
         </Show>
         <Show when={type() === TYPE_WITH_PROPERTIES}>
           <label class="row">
-            <input type="checkbox" checked={byProperty()} onChange={(event) => setByProperty(event.currentTarget.checked)} /> by a property of the task, not by its key
+            <input type="checkbox" checked={byProperty()} onChange={(event) => setByProperty(event.currentTarget.checked)} /> {t('admin.authorizations.useProperty')}
           </label>
         </Show>
         <Show
@@ -149,19 +158,19 @@ function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void
           fallback={
             <Show when={type()} keyed>
               {(kind) => (
-                <Field label="ID of the resource" hint="* for all">
-                  <Picker name="resourceId" label="ID of the resource" required value={of?.resourceId ?? '*'} find={resourceFinder(kind)} />
+                <Field label={t('admin.authorizations.resourceId')} hint={t('admin.authorizations.resourceId.hint')}>
+                  <Picker name="resourceId" label={t('admin.authorizations.resourceId')} required value={of?.resourceId ?? '*'} find={resourceFinder(kind)} />
                 </Field>
               )}
             </Show>
           }
         >
-          <Field label="The owner is the task's">
+          <Field label={t('admin.authorizations.ownerIs')}>
             <select name="property">
               <For each={PROPERTIES}>
                 {(one) => (
                   <option value={one} selected={one === of?.resourcePropertyName}>
-                    {wordOf(one)}
+                    {propertyOf(one)}
                   </option>
                 )}
               </For>
@@ -169,11 +178,11 @@ function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void
           </Field>
         </Show>
         <fieldset>
-          <legend>Permissions</legend>
+          <legend>{t('admin.access.permissions')}</legend>
           <For each={PERMISSIONS[type()]}>
             {(one) => (
               <label class="row">
-                <input type="checkbox" name="permission" value={one} checked={of?.permissionTypes.includes(one) ?? false} /> {wordOf(one)}
+                <input type="checkbox" name="permission" value={one} checked={of?.permissionTypes.includes(one) ?? false} /> {plainWordOf(one)}
               </label>
             )}
           </For>
@@ -181,7 +190,7 @@ function Grant(props: { of: AuthorizationResult | undefined; onClose: () => void
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
           <button class="primary" type="submit" disabled={busy()} aria-busy={busy()}>
-            {of ? 'Save' : 'Create'}
+            {of ? t('admin.save') : t('admin.create')}
           </button>
         </div>
       </form>

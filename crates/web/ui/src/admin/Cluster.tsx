@@ -1,6 +1,7 @@
 import { For, type JSX, Show } from 'solid-js';
 import { getSystemConfiguration, getTopology } from '../api/generated/operations';
 import { ClusterParts } from '../cluster/ClusterParts';
+import { t } from '../language';
 import { useRead } from '../query';
 import { bytes, number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
@@ -13,25 +14,31 @@ export default function Cluster(): JSX.Element {
   const settings = useRead(getSystemConfiguration, () => ({}));
   return (
     <main class="page">
-      <h1>Cluster</h1>
+      <h1>{t('page.Cluster')}</h1>
       <Show when={topology.error}>{(error) => <Failure of={error()} again={() => void topology.refetch()} />}</Show>
       <Show when={topology.data}>
         {(told) => (
           <>
             <p>
-              {`${number(told().brokers.length)} of ${number(told().clusterSize)} brokers are there, ${number(told().partitionsCount)} partitions, each on ${number(told().replicationFactor)} of them. Version ${told().gatewayVersion}.`}
-              <Show when={told().clusterId}>{(id) => ` Cluster ${id()}.`}</Show>
+              {t('admin.cluster.topology', {
+                brokers: number(told().brokers.length),
+                size: number(told().clusterSize),
+                partitions: number(told().partitionsCount),
+                replicas: number(told().replicationFactor),
+                version: told().gatewayVersion,
+              })}
+              <Show when={told().clusterId}>{(id) => ` ${t('admin.cluster.id', { id: id() })}`}</Show>
             </p>
-            <div class="scroll" tabindex="0" role="region" aria-label="Partitions of brokers">
-              <table aria-label="Partitions of brokers">
+            <div class="scroll" tabindex="0" role="region" aria-label={t('admin.cluster.ofBrokers')}>
+              <table aria-label={t('admin.cluster.ofBrokers')}>
                 <thead>
                   <tr>
-                    <th scope="col">Broker</th>
-                    <th scope="col">Address</th>
-                    <th scope="col">Version</th>
-                    <th scope="col">Partition</th>
-                    <th scope="col">Role</th>
-                    <th scope="col">Health</th>
+                    <th scope="col">{t('admin.cluster.broker')}</th>
+                    <th scope="col">{t('admin.cluster.address')}</th>
+                    <th scope="col">{t('admin.cluster.version')}</th>
+                    <th scope="col">{t('admin.cluster.partition')}</th>
+                    <th scope="col">{t('admin.cluster.role')}</th>
+                    <th scope="col">{t('admin.cluster.health')}</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -57,7 +64,9 @@ export default function Cluster(): JSX.Element {
       </Show>
       <Show when={settings.data}>
         {(told) => (
-          <p class="muted">{`Tenants are ${told().deployment.isMultiTenancyEnabled ? 'told apart' : 'not told apart'}. A deployment may have ${bytes(told().deployment.maxRequestSize)}.`}</p>
+          <p class="muted">
+            {t(told().deployment.isMultiTenancyEnabled ? 'admin.cluster.tenantsApart' : 'admin.cluster.tenantsTogether', { bytes: bytes(told().deployment.maxRequestSize) })}
+          </p>
         )}
       </Show>
       <ClusterParts />

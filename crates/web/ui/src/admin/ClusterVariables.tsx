@@ -12,6 +12,7 @@ import {
 } from '../api/generated/operations';
 import type { ClusterVariableSearchResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { jsonProblem, pretty } from '../ui/json';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -21,36 +22,36 @@ import { findTenants } from './finders';
 /** The value as it was written: numbers keep every digit. */
 function valueOf(text: Answers): string {
   const problem = jsonProblem(text('value'));
-  if (problem) throw new Error(`The value is no JSON: ${problem}`);
+  if (problem) throw new Error(t('admin.variables.noJson', { problem }));
   return text('value');
 }
-const HINT = 'JSON, such as "text" or {"limit": 5}';
+const hint = () => t('admin.variables.hint', { object: '{"limit": 5}' });
 
 const path = ({ name, tenantId }: { name: string; tenantId: string | null }) => ({ path: { name, tenantId: tenantId ?? '' } });
 const read = (row: ClusterVariableSearchResult) => call(row.tenantId === null ? getGlobalClusterVariable : getTenantClusterVariable, path(row));
 
-const COLUMNS: Column<ClusterVariableSearchResult>[] = [
-  { head: 'Name', cell: (row) => row.name, sort: 'name' },
-  { head: 'Tenant', cell: (row) => row.tenantId ?? 'all', sort: 'tenantId' },
+const columns = (): Column<ClusterVariableSearchResult>[] => [
+  { head: t('admin.name'), cell: (row) => row.name, sort: 'name' },
+  { head: t('admin.tenant'), cell: (row) => row.tenantId ?? t('admin.variables.all'), sort: 'tenantId' },
   {
-    head: 'Value',
+    head: t('admin.value'),
     cell: (row) => (
       <>
-        <code>{row.value}</code> {row.isTruncated ? '… (cut; whole in Edit)' : ''}
+        <code>{row.value}</code> {row.isTruncated ? t('admin.variables.cut') : ''}
       </>
     ),
     class: 'clip',
   },
   {
-    head: 'Actions',
+    head: t('admin.actions'),
     cell: (row) => (
       <>
         <Edit
           what={row.name}
-          inputs={async () => [{ name: 'value', label: 'Value', type: 'json', required: true, hint: HINT, value: pretty((await read(row)).value) }]}
+          inputs={async () => [{ name: 'value', label: t('admin.value'), type: 'json', required: true, hint: hint(), value: pretty((await read(row)).value) }]}
           save={(text) => call(row.tenantId === null ? updateGlobalClusterVariable : updateTenantClusterVariable, { ...path(row), text: `{"value":${valueOf(text)}}` })}
         />
-        <Delete what={row.name} effect="Expressions that name it find nothing any more." do={() => call(row.tenantId === null ? deleteGlobalClusterVariable : deleteTenantClusterVariable, path(row))} />
+        <Delete what={row.name} effect={t('admin.effect.clusterVariable')} do={() => call(row.tenantId === null ? deleteGlobalClusterVariable : deleteTenantClusterVariable, path(row))} />
       </>
     ),
   },
@@ -68,19 +69,19 @@ export default function ClusterVariables(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Cluster variables</h1>
+        <h1>{t('page.Cluster variables')}</h1>
         <span class="spacer" />
         <Create
-          what="cluster variable"
+          label={t('admin.new.clusterVariable')}
           inputs={[
-            { name: 'name', label: 'Name', required: true },
-            { name: 'value', label: 'Value', type: 'json', required: true, hint: HINT },
-            { name: 'tenantId', label: 'Tenant', find: findTenants, hint: 'Left empty: for all tenants.' },
+            { name: 'name', label: t('admin.name'), required: true },
+            { name: 'value', label: t('admin.value'), type: 'json', required: true, hint: hint() },
+            { name: 'tenantId', label: t('admin.tenant'), find: findTenants, hint: t('admin.variables.tenant.hint') },
           ]}
           create={async (text) => create(text)}
         />
       </div>
-      <Table label="Cluster variables" query={found} columns={COLUMNS} usual="name:asc" empty="There are no cluster variables, or none that you may see." />
+      <Table label={t('page.Cluster variables')} query={found} columns={columns()} usual="name:asc" empty={t('admin.none.clusterVariables')} />
     </main>
   );
 }

@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js';
+import { t } from '../language';
 import { refresh } from '../query';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
 import { type Find, Picker } from '../ui/Picker';
@@ -135,16 +136,16 @@ export function FormDialog(props: {
   );
 }
 
-/** A button that opens a dialog with some fields, and makes something of them. */
-export function Create(props: { what: string; inputs: Input[]; create: (answers: Answers) => Promise<unknown> }): JSX.Element {
+/** A button that opens a dialog with some fields, and makes something of them: `label` says what, as in `New group`. */
+export function Create(props: { label: string; inputs: Input[]; create: (answers: Answers) => Promise<unknown> }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   return (
     <>
       <button class="primary" onClick={() => setOpen(true)}>
-        New {props.what}
+        {props.label}
       </button>
       <Show when={open()}>
-        <FormDialog title={`New ${props.what}`} button="Create" inputs={props.inputs} send={props.create} done="Created" onClose={() => setOpen(false)} />
+        <FormDialog title={props.label} button={t('admin.create')} inputs={props.inputs} send={props.create} done={t('admin.created')} onClose={() => setOpen(false)} />
       </Show>
     </>
   );
@@ -155,11 +156,11 @@ export function Edit(props: { what: string; inputs: () => Input[] | Promise<Inpu
   const [inputs, setInputs] = createSignal<Input[]>();
   return (
     <>
-      <Action class="plain" label={`Edit ${props.what}`} do={async () => setInputs(await props.inputs())}>
-        Edit
+      <Action class="plain" label={t('admin.edit.one', { what: props.what })} do={async () => setInputs(await props.inputs())}>
+        {t('admin.edit')}
       </Action>
       <Show when={inputs()}>
-        {(known) => <FormDialog title={`Edit ${props.what}`} button="Save" inputs={known()} send={props.save} done="Saved" onClose={() => setInputs(undefined)} />}
+        {(known) => <FormDialog title={t('admin.edit.one', { what: props.what })} button={t('admin.save')} inputs={known()} send={props.save} done={t('admin.saved')} onClose={() => setInputs(undefined)} />}
       </Show>
     </>
   );
@@ -172,20 +173,20 @@ export function Delete(props: { what: string; effect: string; do: () => Promise<
     await props.do();
     await refresh();
     setOpen(false);
-    say('Deleted');
+    say(t('admin.deleted'));
   };
   return (
     <>
-      <button class="plain" aria-label={`Delete ${props.what}`} onClick={() => setOpen(true)}>
-        Delete
+      <button class="plain" aria-label={t('admin.delete.one', { what: props.what })} onClick={() => setOpen(true)}>
+        {t('admin.delete')}
       </button>
       <Show when={open()}>
-        <Dialog title={`Delete ${props.what}?`} onClose={() => setOpen(false)}>
+        <Dialog title={t('admin.delete.ask', { what: props.what })} onClose={() => setOpen(false)}>
           <p>{props.effect}</p>
           <div class="actions">
-            <button onClick={() => setOpen(false)}>Keep it</button>
+            <button onClick={() => setOpen(false)}>{t('admin.delete.keep')}</button>
             <Action class="danger" do={remove}>
-              Delete
+              {t('admin.delete')}
             </Action>
           </div>
         </Dialog>

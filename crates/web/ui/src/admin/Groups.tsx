@@ -1,6 +1,7 @@
 import type { JSX } from 'solid-js';
 import { createGroup, deleteGroup, searchGroups, updateGroup } from '../api/generated/operations';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { usePlace } from '../ui/Table';
 import { NamedPage } from './people';
@@ -11,8 +12,9 @@ export default function Groups(): JSX.Element {
   const found = useRead(searchGroups, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <NamedPage
-      what="group"
-      title="Groups"
+      title={t('page.Groups')}
+      button={t('admin.new.group')}
+      empty={t('admin.none.groups')}
       path="/admin/groups"
       id="groupId"
       query={found}
@@ -20,7 +22,7 @@ export default function Groups(): JSX.Element {
       create={({ id, ...body }) => call(createGroup, { body: { groupId: id, ...body } })}
       update={(groupId, body) => call(updateGroup, { path: { groupId }, body })}
       remove={(groupId) => call(deleteGroup, { path: { groupId } })}
-      effect="Its members lose what it grants."
+      effect={t('admin.effect.group')}
     />
   );
 }

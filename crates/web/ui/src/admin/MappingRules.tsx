@@ -3,28 +3,29 @@ import type { JSX } from 'solid-js';
 import { createMappingRule, deleteMappingRule, searchMappingRule, updateMappingRule } from '../api/generated/operations';
 import type { MappingRuleResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit, type Input } from './Create';
 
 const inputs = (of?: MappingRuleResult): Input[] => [
-  { name: 'name', label: 'Name', required: true, value: of?.name ?? '' },
-  { name: 'claimName', label: 'Claim', required: true, value: of?.claimName ?? '', hint: 'Name or path of a claim of the token.' },
-  { name: 'claimValue', label: 'Value of the claim', required: true, value: of?.claimValue ?? '' },
+  { name: 'name', label: t('admin.name'), required: true, value: of?.name ?? '' },
+  { name: 'claimName', label: t('admin.rules.claim'), required: true, value: of?.claimName ?? '', hint: t('admin.rules.claim.hint') },
+  { name: 'claimValue', label: t('admin.rules.claimValue'), required: true, value: of?.claimValue ?? '' },
 ];
 const body = (text: Answers) => ({ name: text('name'), claimName: text('claimName'), claimValue: text('claimValue') });
 
-const COLUMNS: Column<MappingRuleResult>[] = [
-  { head: 'ID', cell: (row) => <A href={`/admin/access?kind=MAPPING_RULE&id=${encodeURIComponent(row.mappingRuleId)}`}>{row.mappingRuleId}</A>, sort: 'mappingRuleId' },
-  { head: 'Name', cell: (row) => row.name, sort: 'name' },
-  { head: 'Claim', cell: (row) => row.claimName, sort: 'claimName' },
-  { head: 'Value', cell: (row) => row.claimValue, sort: 'claimValue' },
+const columns = (): Column<MappingRuleResult>[] => [
+  { head: t('admin.id'), cell: (row) => <A href={`/admin/access?kind=MAPPING_RULE&id=${encodeURIComponent(row.mappingRuleId)}`}>{row.mappingRuleId}</A>, sort: 'mappingRuleId' },
+  { head: t('admin.name'), cell: (row) => row.name, sort: 'name' },
+  { head: t('admin.rules.claim'), cell: (row) => row.claimName, sort: 'claimName' },
+  { head: t('admin.value'), cell: (row) => row.claimValue, sort: 'claimValue' },
   {
-    head: 'Actions',
+    head: t('admin.actions'),
     cell: (row) => (
       <>
         <Edit what={row.mappingRuleId} inputs={() => inputs(row)} save={(text) => call(updateMappingRule, { path: { mappingRuleId: row.mappingRuleId }, body: body(text) })} />
-        <Delete what={row.mappingRuleId} effect="Tokens with this claim lose what the rule gives them." do={() => call(deleteMappingRule, { path: { mappingRuleId: row.mappingRuleId } })} />
+        <Delete what={row.mappingRuleId} effect={t('admin.effect.mappingRule')} do={() => call(deleteMappingRule, { path: { mappingRuleId: row.mappingRuleId } })} />
       </>
     ),
   },
@@ -37,15 +38,15 @@ export default function MappingRules(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Mapping rules</h1>
+        <h1>{t('page.Mapping rules')}</h1>
         <span class="spacer" />
         <Create
-          what="mapping rule"
-          inputs={[{ name: 'id', label: 'ID', required: true }, ...inputs()]}
+          label={t('admin.new.mappingRule')}
+          inputs={[{ name: 'id', label: t('admin.id'), required: true }, ...inputs()]}
           create={(text) => call(createMappingRule, { body: { mappingRuleId: text('id').trim(), ...body(text) } })}
         />
       </div>
-      <Table label="Mapping rules" query={found} columns={COLUMNS} usual="mappingRuleId:asc" empty="There are no mapping rules, or none that you may see." />
+      <Table label={t('page.Mapping rules')} query={found} columns={columns()} usual="mappingRuleId:asc" empty={t('admin.none.mappingRules')} />
     </main>
   );
 }

@@ -4,6 +4,7 @@ import * as api from '../api/generated/operations';
 import type { SearchQueryPageResponse } from '../api/generated/types';
 import { call } from '../api/http';
 import type { Operation } from '../api/operation';
+import { type Key, t } from '../language';
 import { useRead } from '../query';
 import type { Find } from '../ui/Picker';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -19,20 +20,19 @@ interface Operations {
   remove: unknown;
 }
 
-/** Kinds of members: their field in the API, words, suggestions. */
+/** Kinds of members: their field in the API, title, suggestions. */
 const KINDS = {
-  users: { field: 'username', label: 'User name', one: 'user', title: 'Users', find: findUsers },
-  groups: { field: 'groupId', label: 'ID of the group', one: 'group', title: 'Groups', find: findGroups },
-  roles: { field: 'roleId', label: 'ID of the role', one: 'role', title: 'Roles', find: findRoles },
-  clients: { field: 'clientId', label: 'ID of the client', one: 'client', title: 'Clients', find: findClients },
-  'mapping-rules': { field: 'mappingRuleId', label: 'ID of the mapping rule', one: 'mapping rule', title: 'Mapping rules', find: findMappingRules },
-} satisfies Record<string, { field: string; label: string; one: string; title: string; find: Find }>;
+  users: { field: 'username', title: 'page.Users', find: findUsers },
+  groups: { field: 'groupId', title: 'page.Groups', find: findGroups },
+  roles: { field: 'roleId', title: 'page.Roles', find: findRoles },
+  clients: { field: 'clientId', title: 'admin.members.title.clients', find: findClients },
+  'mapping-rules': { field: 'mappingRuleId', title: 'page.Mapping rules', find: findMappingRules },
+} satisfies Record<string, { field: string; title: Key; find: Find }>;
 type Kind = keyof typeof KINDS;
 
-const OF: Record<'group' | 'role' | 'tenant', { id: string; title: string; members: Partial<Record<Kind, Operations>> }> = {
+const OF: Record<'group' | 'role' | 'tenant', { id: string; members: Partial<Record<Kind, Operations>> }> = {
   group: {
     id: 'groupId',
-    title: 'Group',
     members: {
       users: { search: api.searchUsersForGroup, add: api.assignUserToGroup, remove: api.unassignUserFromGroup },
       roles: { search: api.searchRolesForGroup, add: api.assignRoleToGroup, remove: api.unassignRoleFromGroup },
@@ -42,7 +42,6 @@ const OF: Record<'group' | 'role' | 'tenant', { id: string; title: string; membe
   },
   role: {
     id: 'roleId',
-    title: 'Role',
     members: {
       users: { search: api.searchUsersForRole, add: api.assignRoleToUser, remove: api.unassignRoleFromUser },
       groups: { search: api.searchGroupsForRole, add: api.assignRoleToGroup, remove: api.unassignRoleFromGroup },
@@ -52,7 +51,6 @@ const OF: Record<'group' | 'role' | 'tenant', { id: string; title: string; membe
   },
   tenant: {
     id: 'tenantId',
-    title: 'Tenant',
     members: {
       users: { search: api.searchUsersForTenant, add: api.assignUserToTenant, remove: api.unassignUserFromTenant },
       groups: { search: api.searchGroupIdsForTenant, add: api.assignGroupToTenant, remove: api.unassignGroupFromTenant },
@@ -72,19 +70,17 @@ export default function Members(props: { of: 'group' | 'role' | 'tenant' }): JSX
   const kind = () => kinds().find((one) => one === query.members) ?? 'users';
   return (
     <main class="page">
-      <h1>
-        {OF[props.of].title} {id()}
-      </h1>
+      <h1>{t(`admin.members.of.${props.of}`, { id: id() })}</h1>
       <p>
         <Show when={props.of !== 'tenant'}>
-          <A href={`/admin/access?kind=${props.of.toUpperCase()}&id=${encodeURIComponent(id())}`}>What it may do</A>
+          <A href={`/admin/access?kind=${props.of.toUpperCase()}&id=${encodeURIComponent(id())}`}>{t('admin.members.may')}</A>
         </Show>
       </p>
-      <div class="tabs" role="tablist" aria-label="Kinds of members">
+      <div class="tabs" role="tablist" aria-label={t('admin.members.kinds')}>
         <For each={kinds()}>
           {(one) => (
             <A href={`?members=${one}`} role="tab" aria-selected={one === kind()} noScroll>
-              {KINDS[one].title}
+              {t(KINDS[one].title)}
             </A>
           )}
         </For>
@@ -97,19 +93,24 @@ export default function Members(props: { of: 'group' | 'role' | 'tenant' }): JSX
 }
 
 function OfKind(props: { of: 'group' | 'role' | 'tenant'; id: string; kind: Kind }): JSX.Element {
-  const { field, label, one, find } = KINDS[props.kind];
+  const { field, find } = KINDS[props.kind];
+  const label = () => t(`admin.members.label.${props.kind}`);
   const { id: parameter, members } = OF[props.of];
   const operations = members[props.kind];
   if (!operations) throw new Error(`${props.of} has no ${props.kind}`);
   const { sort, page } = usePlace([field], { field, order: 'ASC' });
   const found = useRead(operations.search as Search, () => ({ path: { [parameter]: props.id }, body: { sort: sort(), page: page() }, live: true, keep: false }));
   const path = (member: string) => ({ path: { [parameter]: props.id, [field]: member } });
-  const columns: Column<Path>[] = [
-    { head: label, cell: (row) => row[field], sort: field },
+  const columns = (): Column<Path>[] => [
+    { head: label(), cell: (row) => row[field], sort: field },
     {
-      head: 'Actions',
+      head: t('admin.actions'),
       cell: (row) => (
-        <Delete what={`${row[field]} from ${props.id}`} effect={`The ${one} loses what this ${props.of} grants. The ${one} itself stays.`} do={() => call(operations.remove as Change, path(row[field]!))} />
+        <Delete
+          what={t('admin.members.from', { member: row[field]!, of: props.id })}
+          effect={t(`admin.members.effect.${props.kind}`, { of: t(`admin.members.this.${props.of}`) })}
+          do={() => call(operations.remove as Change, path(row[field]!))}
+        />
       ),
     },
   ];
@@ -117,9 +118,9 @@ function OfKind(props: { of: 'group' | 'role' | 'tenant'; id: string; kind: Kind
     <>
       <div class="row">
         <span class="spacer" />
-        <Create what="member" inputs={[{ name: 'member', label, required: true, find }]} create={(text) => call(operations.add as Change, path(text('member').trim()))} />
+        <Create label={t('admin.new.member')} inputs={[{ name: 'member', label: label(), required: true, find }]} create={(text) => call(operations.add as Change, path(text('member').trim()))} />
       </div>
-      <Table label="Members" query={found} columns={columns} usual={`${field}:asc`} empty={`No ${one} is a member.`} />
+      <Table label={t('admin.members')} query={found} columns={columns()} usual={`${field}:asc`} empty={t(`admin.members.none.${props.kind}`)} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useSearchParams } from '@solidjs/router';
 import type { JSX } from 'solid-js';
 import { searchAuditLogs } from '../api/generated/operations';
 import type { AuditLogCategoryEnum, AuditLogEntityTypeEnum, AuditLogFilter } from '../api/generated/types';
+import { t } from '../language';
 import { useRead } from '../query';
 import { AuditLog } from '../ui/AuditLog';
 import { between, OPERATIONS, RESULTS } from '../ui/logFilter';
@@ -38,17 +39,17 @@ export default function OperationsLog(): JSX.Element {
   const found = useRead(searchAuditLogs, () => ({ body: { filter: toApi(query), sort: sort(), page: page() }, live: true }));
   return (
     <main class="page">
-      <h1>Operations log</h1>
+      <h1>{t('page.Operations log')}</h1>
       <Filters
         of={[
-          { name: 'operation', label: 'Operation', options: words(OPERATIONS) },
-          { name: 'entity', label: 'Of', options: words(ENTITIES) },
-          { name: 'category', label: 'Category', options: words(CATEGORIES) },
-          { name: 'result', label: 'Result', options: [['SUCCESS', 'Done'], ['FAIL', 'Refused']] },
-          { name: 'actor', label: 'By' },
-          { name: 'key', label: 'Key or ID' },
-          { name: 'from', label: 'From', type: 'datetime-local' },
-          { name: 'to', label: 'To', type: 'datetime-local' },
+          { name: 'operation', label: t('ui.log.operation'), options: words(OPERATIONS) },
+          { name: 'entity', label: t('ui.log.of'), options: words(ENTITIES) },
+          { name: 'category', label: t('admin.log.category'), options: words(CATEGORIES) },
+          { name: 'result', label: t('ui.log.result'), options: [['SUCCESS', t('ui.log.done')], ['FAIL', t('ui.log.refused')]] },
+          { name: 'actor', label: t('ui.log.by') },
+          { name: 'key', label: t('ui.log.key') },
+          { name: 'from', label: t('admin.from'), type: 'datetime-local' },
+          { name: 'to', label: t('admin.to'), type: 'datetime-local' },
         ]}
       />
       <AuditLog query={found} usual="timestamp:desc" />

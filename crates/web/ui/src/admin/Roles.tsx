@@ -1,6 +1,7 @@
 import type { JSX } from 'solid-js';
 import { createRole, deleteRole, searchRoles, updateRole } from '../api/generated/operations';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { usePlace } from '../ui/Table';
 import { NamedPage } from './people';
@@ -11,8 +12,9 @@ export default function Roles(): JSX.Element {
   const found = useRead(searchRoles, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <NamedPage
-      what="role"
-      title="Roles"
+      title={t('page.Roles')}
+      button={t('admin.new.role')}
+      empty={t('admin.none.roles')}
       path="/admin/roles"
       id="roleId"
       query={found}
@@ -20,7 +22,7 @@ export default function Roles(): JSX.Element {
       create={({ id, ...body }) => call(createRole, { body: { roleId: id, ...body } })}
       update={(roleId, body) => call(updateRole, { path: { roleId }, body })}
       remove={(roleId) => call(deleteRole, { path: { roleId } })}
-      effect="Its members lose what it grants."
+      effect={t('admin.effect.role')}
     />
   );
 }

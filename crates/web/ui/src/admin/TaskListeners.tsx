@@ -2,6 +2,7 @@ import type { JSX } from 'solid-js';
 import { createGlobalTaskListener, deleteGlobalTaskListener, searchGlobalTaskListeners, updateGlobalTaskListener } from '../api/generated/operations';
 import type { GlobalTaskListenerEventTypeEnum, GlobalTaskListenerResult } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -12,35 +13,35 @@ const RETRIES = 3;
 const PRIORITY = 50;
 
 const inputs = (of?: GlobalTaskListenerResult): Input[] => [
-  { name: 'type', label: 'Type of its jobs', required: true, value: of?.type ?? '' },
-  { name: 'eventTypes', label: 'Events', several: true, options: EVENTS.map((one) => [one, wordOf(one)] as const), value: of?.eventTypes.join(',') ?? 'all' },
-  { name: 'retries', label: 'Retries', type: 'number', min: 1, value: String(of?.retries ?? RETRIES) },
-  { name: 'priority', label: 'Priority', type: 'number', min: 0, max: 100, value: String(of?.priority ?? PRIORITY), hint: 'Higher ones run first.' },
-  { name: 'afterNonGlobal', label: "After the listeners of the task's own model", type: 'checkbox', value: String(of?.afterNonGlobal ?? false) },
+  { name: 'type', label: t('admin.listeners.typeOfJobs'), required: true, value: of?.type ?? '' },
+  { name: 'eventTypes', label: t('admin.listeners.events'), several: true, options: EVENTS.map((one) => [one, wordOf(one)] as const), value: of?.eventTypes.join(',') ?? 'all' },
+  { name: 'retries', label: t('admin.listeners.retries'), type: 'number', min: 1, value: String(of?.retries ?? RETRIES) },
+  { name: 'priority', label: t('admin.listeners.priority'), type: 'number', min: 0, max: 100, value: String(of?.priority ?? PRIORITY), hint: t('admin.listeners.priority.hint') },
+  { name: 'afterNonGlobal', label: t('admin.listeners.after'), type: 'checkbox', value: String(of?.afterNonGlobal ?? false) },
 ];
 function body(text: Answers) {
   const eventTypes = text.all('eventTypes') as GlobalTaskListenerEventTypeEnum[];
-  if (eventTypes.length === 0) throw new Error('Choose at least one event.');
+  if (eventTypes.length === 0) throw new Error(t('admin.listeners.noEvent'));
   return { type: text('type').trim(), eventTypes, retries: Number(text('retries')), priority: Number(text('priority')), afterNonGlobal: text('afterNonGlobal') === 'true' };
 }
 
-const COLUMNS: Column<GlobalTaskListenerResult>[] = [
-  { head: 'ID', cell: (row) => row.id, sort: 'id' },
-  { head: 'Type', cell: (row) => row.type, sort: 'type' },
-  { head: 'Events', cell: (row) => row.eventTypes.map(wordOf).join(', ') },
-  { head: 'Retries', cell: (row) => row.retries, class: 'number' },
-  { head: 'Priority', cell: (row) => row.priority, sort: 'priority', class: 'number' },
-  { head: 'Order', cell: (row) => (row.afterNonGlobal ? 'after those of the model' : 'before those of the model') },
-  { head: 'Source', cell: (row) => wordOf(row.source), sort: 'source' },
+const columns = (): Column<GlobalTaskListenerResult>[] => [
+  { head: t('admin.id'), cell: (row) => row.id, sort: 'id' },
+  { head: t('admin.listeners.type'), cell: (row) => row.type, sort: 'type' },
+  { head: t('admin.listeners.events'), cell: (row) => row.eventTypes.map(wordOf).join(', ') },
+  { head: t('admin.listeners.retries'), cell: (row) => row.retries, class: 'number' },
+  { head: t('admin.listeners.priority'), cell: (row) => row.priority, sort: 'priority', class: 'number' },
+  { head: t('admin.listeners.order'), cell: (row) => (row.afterNonGlobal ? t('admin.listeners.afterModel') : t('admin.listeners.beforeModel')) },
+  { head: t('admin.listeners.source'), cell: (row) => wordOf(row.source), sort: 'source' },
   {
-    head: 'Actions',
+    head: t('admin.actions'),
     cell: (row) =>
       row.source === 'CONFIGURATION' ? (
-        <span class="muted">in the configuration</span>
+        <span class="muted">{t('admin.listeners.configured')}</span>
       ) : (
         <>
           <Edit what={row.id} inputs={() => inputs(row)} save={async (text) => call(updateGlobalTaskListener, { path: { id: row.id }, body: body(text) })} />
-          <Delete what={row.id} effect="It gets no jobs for events that come. Those that are there stay." do={() => call(deleteGlobalTaskListener, { path: { id: row.id } })} />
+          <Delete what={row.id} effect={t('admin.effect.taskListener')} do={() => call(deleteGlobalTaskListener, { path: { id: row.id } })} />
         </>
       ),
   },
@@ -53,15 +54,15 @@ export default function TaskListeners(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Global task listeners</h1>
+        <h1>{t('admin.listeners')}</h1>
         <span class="spacer" />
         <Create
-          what="task listener"
-          inputs={[{ name: 'id', label: 'ID', required: true }, ...inputs()]}
+          label={t('admin.new.taskListener')}
+          inputs={[{ name: 'id', label: t('admin.id'), required: true }, ...inputs()]}
           create={async (text) => call(createGlobalTaskListener, { body: { id: text('id').trim(), ...body(text) } })}
         />
       </div>
-      <Table label="Global task listeners" query={found} columns={COLUMNS} usual="id:asc" empty="There are no global task listeners, or none that you may see." />
+      <Table label={t('admin.listeners')} query={found} columns={columns()} usual="id:asc" empty={t('admin.none.taskListeners')} />
     </main>
   );
 }

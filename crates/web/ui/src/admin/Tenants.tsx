@@ -1,6 +1,7 @@
 import type { JSX } from 'solid-js';
 import { createTenant, deleteTenant, searchTenants, updateTenant } from '../api/generated/operations';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { usePlace } from '../ui/Table';
 import { NamedPage } from './people';
@@ -11,8 +12,9 @@ export default function Tenants(): JSX.Element {
   const found = useRead(searchTenants, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <NamedPage
-      what="tenant"
-      title="Tenants"
+      title={t('page.Tenants')}
+      button={t('admin.new.tenant')}
+      empty={t('admin.none.tenants')}
       path="/admin/tenants"
       id="tenantId"
       query={found}
@@ -20,7 +22,7 @@ export default function Tenants(): JSX.Element {
       create={({ id, ...body }) => call(createTenant, { body: { tenantId: id, ...body } })}
       update={(tenantId, body) => call(updateTenant, { path: { tenantId }, body })}
       remove={(tenantId) => call(deleteTenant, { path: { tenantId } })}
-      effect="Its members see nothing of it any more. Its definitions and instances stay on the server."
+      effect={t('admin.effect.tenant')}
     />
   );
 }

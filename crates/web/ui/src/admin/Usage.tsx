@@ -1,6 +1,7 @@
 import { useSearchParams } from '@solidjs/router';
 import { For, type JSX, Show } from 'solid-js';
 import { getUsageMetrics } from '../api/generated/operations';
+import { t } from '../language';
 import { useRead } from '../query';
 import { Filters } from '../ui/Filters';
 import { number } from '../ui/numbers';
@@ -22,36 +23,34 @@ export default function Usage(): JSX.Element {
   }));
   return (
     <main class="page">
-      <h1>Usage</h1>
+      <h1>{t('page.Usage')}</h1>
       <Filters
         of={[
-          { name: 'from', label: 'From', type: 'date' },
-          { name: 'to', label: 'To', type: 'date' },
+          { name: 'from', label: t('admin.from'), type: 'date' },
+          { name: 'to', label: t('admin.to'), type: 'date' },
         ]}
       />
-      <p>
-        From {from()} to {to()}, days of UTC.
-      </p>
+      <p>{t('admin.usage.days', { from: from(), to: to() })}</p>
       <Show when={usage.error}>{(error) => <Failure of={error()} again={() => void usage.refetch()} />}</Show>
       <Show when={usage.data}>
         {(told) => (
-          <table aria-label="Usage">
+          <table aria-label={t('page.Usage')}>
             <thead>
               <tr>
-                <th scope="col">Tenant</th>
+                <th scope="col">{t('admin.tenant')}</th>
                 <th scope="col" class="number">
-                  Process instances
+                  {t('admin.usage.processInstances')}
                 </th>
                 <th scope="col" class="number">
-                  Decision instances
+                  {t('admin.usage.decisionInstances')}
                 </th>
                 <th scope="col" class="number">
-                  Assignees
+                  {t('admin.usage.assignees')}
                 </th>
               </tr>
             </thead>
             <tbody>
-              <For each={[[`All (${number(told().activeTenants)} active)`, told()] as const, ...Object.entries(told().tenants)]}>
+              <For each={[[t('admin.usage.all', { count: number(told().activeTenants) }), told()] as const, ...Object.entries(told().tenants)]}>
                 {([tenant, row]) => (
                   <tr>
                     <th scope="row">{tenant}</th>

@@ -3,6 +3,7 @@ import type { JSX } from 'solid-js';
 import { createUser, deleteUser, searchUsers, updateUser } from '../api/generated/operations';
 import type { UserRequest } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { useRead } from '../query';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit } from './Create';
@@ -16,24 +17,24 @@ interface User {
 /** The fields that are not empty. */
 const told = (text: Answers, ...names: string[]): Record<string, string> => Object.fromEntries(names.map((name) => [name, text(name)]).filter(([, value]) => value));
 
-const COLUMNS: Column<User>[] = [
-  { head: 'User name', cell: (row) => <A href={`/admin/access?kind=USER&id=${encodeURIComponent(row.username)}`}>{row.username}</A>, sort: 'username' },
-  { head: 'Name', cell: (row) => row.name || '–', sort: 'name' },
-  { head: 'E-mail', cell: (row) => row.email || '–', sort: 'email' },
+const columns = (): Column<User>[] => [
+  { head: t('admin.users.name'), cell: (row) => <A href={`/admin/access?kind=USER&id=${encodeURIComponent(row.username)}`}>{row.username}</A>, sort: 'username' },
+  { head: t('admin.name'), cell: (row) => row.name || '–', sort: 'name' },
+  { head: t('admin.users.email'), cell: (row) => row.email || '–', sort: 'email' },
   {
-    head: 'Actions',
+    head: t('admin.actions'),
     cell: (row) => (
       <>
         <Edit
           what={row.username}
           inputs={() => [
-            { name: 'name', label: 'Name', value: row.name ?? '' },
-            { name: 'email', label: 'E-mail', type: 'email', value: row.email ?? '' },
-            { name: 'password', label: 'New password', type: 'password', hint: 'Left empty, the password stays.' },
+            { name: 'name', label: t('admin.name'), value: row.name ?? '' },
+            { name: 'email', label: t('admin.users.email'), type: 'email', value: row.email ?? '' },
+            { name: 'password', label: t('admin.users.newPassword'), type: 'password', hint: t('admin.users.newPassword.hint') },
           ]}
           save={(text) => call(updateUser, { path: { username: row.username }, body: { name: text('name'), ...told(text, 'email', 'password') } })}
         />
-        <Delete what={row.username} effect="The user can sign in no more, and loses all sessions and memberships." do={() => call(deleteUser, { path: { username: row.username } })} />
+        <Delete what={row.username} effect={t('admin.effect.user')} do={() => call(deleteUser, { path: { username: row.username } })} />
       </>
     ),
   },
@@ -46,20 +47,20 @@ export default function Users(): JSX.Element {
   return (
     <main class="page">
       <div class="row">
-        <h1>Users</h1>
+        <h1>{t('page.Users')}</h1>
         <span class="spacer" />
         <Create
-          what="user"
+          label={t('admin.new.user')}
           inputs={[
-            { name: 'username', label: 'User name', required: true },
-            { name: 'name', label: 'Name' },
-            { name: 'email', label: 'E-mail', type: 'email' },
-            { name: 'password', label: 'Password', type: 'password', required: true },
+            { name: 'username', label: t('admin.users.name'), required: true },
+            { name: 'name', label: t('admin.name') },
+            { name: 'email', label: t('admin.users.email'), type: 'email' },
+            { name: 'password', label: t('admin.users.password'), type: 'password', required: true },
           ]}
           create={(text) => call(createUser, { body: { username: text('username').trim(), ...told(text, 'name', 'email', 'password') } as UserRequest })}
         />
       </div>
-      <Table label="Users" query={found} columns={COLUMNS} usual="username:asc" empty="There are no users, or none that you may see." />
+      <Table label={t('page.Users')} query={found} columns={columns()} usual="username:asc" empty={t('admin.none.users')} />
     </main>
   );
 }

@@ -18,10 +18,16 @@ export type Principal = 'USER' | 'CLIENT' | 'MAPPING_RULE' | 'GROUP' | 'ROLE';
 const PAGE_MAX = 10_000;
 const AT_ONCE_MAX = 6;
 
+/** A group or role between a principal and the owner of an authorization. */
+export interface Step {
+  kind: 'group' | 'role';
+  id: string;
+}
+
 export interface Granted {
   authorization: AuthorizationResult;
-  /** From the principal to the owner, such as `group night`, `role admin`; empty if it is its own. */
-  through: string[];
+  /** From the principal to the owner; empty if it is its own. */
+  through: Step[];
 }
 
 export interface Access {
@@ -80,12 +86,12 @@ export async function accessOf(kind: Principal, id: string, signal: AbortSignal)
 }
 
 /** Each way from the principal to the owner of an authorization. */
-function ways(one: AuthorizationResult, kind: Principal, id: string, mine: { groups: Set<string>; roles: Set<string> }, groupsOfRoles: Map<string, Set<string | undefined>>): string[][] {
+function ways(one: AuthorizationResult, kind: Principal, id: string, mine: { groups: Set<string>; roles: Set<string> }, groupsOfRoles: Map<string, Set<string | undefined>>): Step[][] {
   const own = one.ownerType === kind && one.ownerId === id ? [[]] : [];
-  if (one.ownerType === 'GROUP' && kind !== 'GROUP' && mine.groups.has(one.ownerId)) return [[`group ${one.ownerId}`]];
+  if (one.ownerType === 'GROUP' && kind !== 'GROUP' && mine.groups.has(one.ownerId)) return [[{ kind: 'group', id: one.ownerId }]];
   if (one.ownerType !== 'ROLE' || kind === 'ROLE') return own;
-  const role = `role ${one.ownerId}`;
+  const role: Step = { kind: 'role', id: one.ownerId };
   const direct = mine.roles.has(one.ownerId) ? [[role]] : [];
-  const groups = [...(groupsOfRoles.get(one.ownerId) ?? [])].filter((group) => group !== undefined && mine.groups.has(group));
-  return [...direct, ...groups.map((group) => (kind === 'GROUP' ? [role] : [`group ${group}`, role]))];
+  const groups = [...(groupsOfRoles.get(one.ownerId) ?? [])].filter((group): group is string => group !== undefined && mine.groups.has(group));
+  return [...direct, ...groups.map((group): Step[] => (kind === 'GROUP' ? [role] : [{ kind: 'group', id: group }, role]))];
 }

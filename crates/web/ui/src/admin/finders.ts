@@ -13,6 +13,7 @@ import {
 } from '../api/generated/operations';
 import type { OwnerTypeEnum, ResourceTypeEnum, SearchQueryPageResponse } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { client } from '../query';
 import type { Choice, Choices, Find } from '../ui/Picker';
 
@@ -113,6 +114,6 @@ export const resourceFinder =
   async (text, signal) => {
     const wanted = text === '*' ? '' : text;
     const found = await (RESOURCES[type] ?? findNothing)(wanted, signal);
-    const every = wanted === '' ? [{ value: '*', label: 'all' }] : [];
+    const every = wanted === '' ? [{ value: '*', label: t('admin.finders.all') }] : [];
     return { ...found, choices: [...every, ...found.choices], total: found.total + every.length };
   };

@@ -3,6 +3,7 @@ import { A } from '@solidjs/router';
 import type { JSX } from 'solid-js';
 import type { UseQueryResult } from '@tanstack/solid-query';
 import type { SearchQueryPageResponse } from '../api/generated/types';
+import { t } from '../language';
 import { type Column, Table } from '../ui/Table';
 import { type Answers, Create, Delete, Edit, type Input } from './Create';
 
@@ -14,14 +15,16 @@ export interface Named {
 }
 
 const inputs = (of: Named): Input[] => [
-  { name: 'name', label: 'Name', required: true, value: of.name },
-  { name: 'description', label: 'Description', value: of.description },
+  { name: 'name', label: t('admin.name'), required: true, value: of.name },
+  { name: 'description', label: t('admin.description'), value: of.description },
 ];
 
 /** The list of one kind, with the ways to create, change and delete. */
 export function NamedPage<Row>(props: {
-  what: string;
   title: string;
+  /** The label of the button that creates one. */
+  button: string;
+  empty: string;
   path: string;
   id: string;
   query: UseQueryResult<{ items: Row[]; page: SearchQueryPageResponse }, Error>;
@@ -32,12 +35,12 @@ export function NamedPage<Row>(props: {
   effect: string;
 }): JSX.Element {
   const body = (answers: Answers) => ({ name: answers('name'), description: answers('description') });
-  const columns: Column<Row>[] = [
-    { head: 'ID', cell: (row) => <A href={`${props.path}/${encodeURIComponent(props.of(row).id)}`}>{props.of(row).id}</A>, sort: props.id },
-    { head: 'Name', cell: (row) => props.of(row).name, sort: 'name' },
-    { head: 'Description', cell: (row) => props.of(row).description || '–' },
+  const columns = (): Column<Row>[] => [
+    { head: t('admin.id'), cell: (row) => <A href={`${props.path}/${encodeURIComponent(props.of(row).id)}`}>{props.of(row).id}</A>, sort: props.id },
+    { head: t('admin.name'), cell: (row) => props.of(row).name, sort: 'name' },
+    { head: t('admin.description'), cell: (row) => props.of(row).description || '–' },
     {
-      head: 'Actions',
+      head: t('admin.actions'),
       cell: (row) => {
         const one = props.of(row);
         return (
@@ -55,12 +58,12 @@ export function NamedPage<Row>(props: {
         <h1>{props.title}</h1>
         <span class="spacer" />
         <Create
-          what={props.what}
-          inputs={[{ name: 'id', label: 'ID', required: true }, ...inputs({ id: '', name: '', description: '' })]}
+          label={props.button}
+          inputs={[{ name: 'id', label: t('admin.id'), required: true }, ...inputs({ id: '', name: '', description: '' })]}
           create={(answers) => props.create({ id: answers('id').trim(), ...body(answers) })}
         />
       </div>
-      <Table label={props.title} query={props.query} columns={columns} usual={`${props.id}:asc`} empty={`There are no ${props.title.toLowerCase()}, or none that you may see.`} />
+      <Table label={props.title} query={props.query} columns={columns()} usual={`${props.id}:asc`} empty={props.empty} />
     </main>
   );
 }

@@ -1,5 +1,6 @@
 // Requests to the API: positions that make a read follow what was written, the token against forged requests, problems
 // as the server tells them, and what happens when the session has ended.
+import { t } from '../language';
 import { note } from '../live/state';
 import type { Operation } from './operation';
 
@@ -95,7 +96,7 @@ export async function send(request: Request): Promise<Response> {
   } catch (error) {
     if (request.signal?.aborted) throw error;
     note({ isSearch, isCommand: !isRead, status: 0, title: '', detail: '', lag: null });
-    throw new Problem(0, 'No connection', 'The server could not be reached.', request.path);
+    throw new Problem(0, t('ui.noConnection'), t('ui.noConnection.text'), request.path);
   }
   const told = answer.headers.get('baton-position');
   if (told && !isRead) {

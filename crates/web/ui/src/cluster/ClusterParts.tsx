@@ -2,9 +2,10 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { getCluster, listParkedRecords, replayParkedRecords } from '../api/generated/operations';
 import type { BatonExporter } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 import { refresh, useRead } from '../query';
 import { number } from '../ui/numbers';
-import { Action, Dialog, Failure, State, wordOf } from '../ui/parts';
+import { Action, Dialog, Failure, innerWordOf, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
 import { backlogWords, diskWords, flowWords } from './words';
@@ -38,17 +39,18 @@ export function ClusterParts(): JSX.Element {
   return (
     <>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
-      <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">Loading …</p></Show>}>
+      <Show when={found.data} fallback={<Show when={!found.error}><p class="empty">{t('part.loading')}</p></Show>}>
         {(told) => (
           <>
             <p>
-              Cluster <strong>{told().clusterId}</strong>, version {told().version}
+              {t('admin.cluster.named')} <strong>{told().clusterId}</strong>
+              {t('admin.cluster.namedVersion', { version: told().version })}
             </p>
             <div class="grid">
-              <section class="panel" aria-label="Exporters">
-                <h2>Exporters</h2>
-                <table aria-label="Exporters">
-                  <Heads of={['Exporter', 'State', 'Backlog', 'Set aside']} />
+              <section class="panel" aria-label={t('admin.exporters')}>
+                <h2>{t('admin.exporters')}</h2>
+                <table aria-label={t('admin.exporters')}>
+                  <Heads of={[t('admin.exporters.exporter'), t('admin.cluster.state'), t('admin.exporters.backlog'), t('admin.exporters.parked')]} />
                   <tbody>
                     <For each={told().exporters}>
                       {(one) => (
@@ -60,8 +62,8 @@ export function ClusterParts(): JSX.Element {
                           </td>
                           <td>{backlogWords(one.backlogRecords, one.backlogSeconds)}</td>
                           <td>
-                            <Show when={one.parkedRecords > 0} fallback="none">
-                              <button onClick={() => setParked(one)}>{number(one.parkedRecords)} records …</button>
+                            <Show when={one.parkedRecords > 0} fallback={t('admin.exporters.none')}>
+                              <button onClick={() => setParked(one)}>{t('admin.exporters.records', { count: number(one.parkedRecords) })}</button>
                             </Show>
                           </td>
                         </tr>
@@ -70,29 +72,29 @@ export function ClusterParts(): JSX.Element {
                   </tbody>
                 </table>
               </section>
-              <section class="panel" aria-label="Disk">
-                <h2>Disk</h2>
-                <Show when={told().disk} fallback={<p class="muted">The server does not know how much room there is.</p>}>
+              <section class="panel" aria-label={t('admin.disk')}>
+                <h2>{t('admin.disk')}</h2>
+                <Show when={told().disk} fallback={<p class="muted">{t('admin.disk.unknown')}</p>}>
                   {(disk) => (
                     <>
                       <p classList={{ failure: disk().freeBytes <= disk().reservedBytes }}>{diskWords(disk())}</p>
-                      <meter aria-label="Disk space in use" min="0" max={disk().totalBytes} high={disk().totalBytes - disk().reservedBytes} value={disk().totalBytes - disk().freeBytes} />
+                      <meter aria-label={t('admin.disk.meter')} min="0" max={disk().totalBytes} high={disk().totalBytes - disk().reservedBytes} value={disk().totalBytes - disk().freeBytes} />
                     </>
                   )}
                 </Show>
               </section>
-              <section class="panel" aria-label="Flow control">
-                <h2>Flow control</h2>
-                <For each={Object.entries(told().flowControl)} fallback={<p class="muted">Nothing is held back.</p>}>
+              <section class="panel" aria-label={t('admin.flow')}>
+                <h2>{t('admin.flow')}</h2>
+                <For each={Object.entries(told().flowControl)} fallback={<p class="muted">{t('admin.flow.none')}</p>}>
                   {([partition, of]) => (
                     <p>
-                      <strong>Partition {partition}:</strong> {flowWords(of).join(' ')}
+                      <strong>{t('admin.flow.partition', { partition })}</strong> {flowWords(of).join(' ')}
                     </p>
                   )}
                 </For>
               </section>
-              <section class="panel" aria-label="Health">
-                <h2>Health</h2>
+              <section class="panel" aria-label={t('admin.cluster.health')}>
+                <h2>{t('admin.cluster.health')}</h2>
                 <ul class="plain-list">
                   <For each={told().health}>
                     {(one) => (
@@ -104,11 +106,11 @@ export function ClusterParts(): JSX.Element {
                   </For>
                 </ul>
               </section>
-              <section class="panel" aria-label="Partitions of this broker">
-                <h2>Partitions of this broker</h2>
-                <div class="scroll" tabindex="0" role="region" aria-label="Partitions of this broker">
-                  <table aria-label="Partitions of this broker">
-                    <Heads of={['Partition', 'Role', 'Health', 'Processing', 'Exporting', 'Processed', 'Exported', 'Clock']} />
+              <section class="panel" aria-label={t('admin.cluster.ownPartitions')}>
+                <h2>{t('admin.cluster.ownPartitions')}</h2>
+                <div class="scroll" tabindex="0" role="region" aria-label={t('admin.cluster.ownPartitions')}>
+                  <table aria-label={t('admin.cluster.ownPartitions')}>
+                    <Heads of={[t('admin.cluster.partition'), t('admin.cluster.role'), t('admin.cluster.health'), t('admin.cluster.processing'), t('admin.cluster.exporting'), t('admin.cluster.processed'), t('admin.cluster.exported'), t('admin.cluster.clock')]} />
                     <tbody>
                       <For each={told().partitions}>
                         {(one) => (
@@ -132,10 +134,10 @@ export function ClusterParts(): JSX.Element {
                   </table>
                 </div>
               </section>
-              <section class="panel" aria-label="Brokers">
-                <h2>Brokers</h2>
-                <table aria-label="Brokers">
-                  <Heads of={['Broker', 'State', 'Reached', 'Partitions']} />
+              <section class="panel" aria-label={t('admin.cluster.brokers')}>
+                <h2>{t('admin.cluster.brokers')}</h2>
+                <table aria-label={t('admin.cluster.brokers')}>
+                  <Heads of={[t('admin.cluster.broker'), t('admin.cluster.state'), t('admin.cluster.reached'), t('admin.cluster.partitions')]} />
                   <tbody>
                     <For each={told().brokers}>
                       {(one) => (
@@ -144,8 +146,8 @@ export function ClusterParts(): JSX.Element {
                           <td>
                             <State of={one.state} />
                           </td>
-                          <td>{one.isReachable ? 'yes' : 'no'}</td>
-                          <td>{one.partitions.map(({ id, role }) => `${id}${role ? ` (${wordOf(role).toLowerCase()})` : ''}`).join(', ') || '–'}</td>
+                          <td>{one.isReachable ? t('admin.cluster.yes') : t('admin.cluster.no')}</td>
+                          <td>{one.partitions.map(({ id, role }) => `${id}${role ? ` (${innerWordOf(role)})` : ''}`).join(', ') || '–'}</td>
                         </tr>
                       )}
                     </For>
@@ -169,23 +171,24 @@ function Parked(props: { exporter: BatonExporter; onClose: () => void }): JSX.El
   const replay = async () => {
     const { replayed, refused, reason } = await call(replayParkedRecords, { path: { exporterId: props.exporter.exporterId } });
     await refresh();
-    if (refused > 0) say(`${number(replayed)} records were taken, ${number(refused)} are refused again${reason ? `: ${reason}` : ''}`, true);
+    const counts = { replayed: number(replayed), refused: number(refused) };
+    if (refused > 0) say(reason ? t('admin.parked.refusedWhy', { ...counts, reason }) : t('admin.parked.refused', counts), true);
     else {
-      say(`${number(replayed)} records were taken.`);
+      say(t('admin.parked.taken', { count: counts.replayed }));
       props.onClose();
     }
   };
   return (
-    <Dialog title={`Records that ${props.exporter.exporterId} could not take`} onClose={props.onClose} wide>
+    <Dialog title={t('admin.parked.title', { exporter: props.exporter.exporterId })} onClose={props.onClose} wide>
       <div class="stack">
         <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
         <Show when={found.data}>
           {(told) => (
             <>
-              <p>Each was refused by the exporter's target and set aside, so that the others go on. They can be sent once more when the reason is gone.</p>
-              <div class="scroll" tabindex="0" role="region" aria-label="Records set aside">
-                <table aria-label="Records set aside">
-                  <Heads of={['Position', 'Reason', 'Since', 'Record']} />
+              <p>{t('admin.parked.why')}</p>
+              <div class="scroll" tabindex="0" role="region" aria-label={t('admin.parked')}>
+                <table aria-label={t('admin.parked')}>
+                  <Heads of={[t('admin.parked.position'), t('admin.parked.reason'), t('admin.parked.since'), t('admin.parked.record')]} />
                   <tbody>
                     <For each={told().items.slice(0, RECORDS_MAX)}>
                       {(record) => (
@@ -197,7 +200,7 @@ function Parked(props: { exporter: BatonExporter; onClose: () => void }): JSX.El
                           </td>
                           <td>
                             <details>
-                              <summary>Show</summary>
+                              <summary>{t('ui.show')}</summary>
                               <pre>{JSON.stringify(record.record, null, 2)}</pre>
                             </details>
                           </td>
@@ -208,13 +211,11 @@ function Parked(props: { exporter: BatonExporter; onClose: () => void }): JSX.El
                 </table>
               </div>
               <Show when={told().items.length > RECORDS_MAX}>
-                <p class="muted">
-                  The first {RECORDS_MAX} of {number(told().items.length)}.
-                </p>
+                <p class="muted">{t('admin.parked.cut', { count: number(RECORDS_MAX), all: number(told().items.length) })}</p>
               </Show>
               <div class="actions">
                 <Action class="primary" do={replay} disabled={told().items.length === 0}>
-                  Send them once more
+                  {t('admin.parked.send')}
                 </Action>
               </div>
             </>

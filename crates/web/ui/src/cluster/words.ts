@@ -1,16 +1,20 @@
 // The state of the server, in words.
+import { locale, t } from '../language';
+import { number } from '../ui/numbers';
 
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const STEP = 1024;
 
 /** A size as people read it. */
 export function bytesText(bytes: number): string {
-  let [value, at] = [bytes, 0];
+  if (bytes < STEP) return t('admin.disk.bytes', { count: Math.round(bytes) });
+  let [value, at] = [bytes / STEP, 0];
   while (value >= STEP && at < UNITS.length - 1) {
     value /= STEP;
     at += 1;
   }
-  return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[at]}`;
+  const digits = value >= 100 ? 0 : 1;
+  return `${new Intl.NumberFormat(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false }).format(value)} ${UNITS[at]}`;
 }
 
 export interface Disk {
@@ -20,9 +24,8 @@ export interface Disk {
 }
 
 export function diskWords({ freeBytes, totalBytes, reservedBytes }: Disk): string {
-  const room = `${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free`;
-  if (freeBytes <= reservedBytes) return `${room}. That is less than the reserve of ${bytesText(reservedBytes)}: new work is refused until there is more.`;
-  return `${room}; new work is refused when less than ${bytesText(reservedBytes)} are left.`;
+  const values = { free: bytesText(freeBytes), total: bytesText(totalBytes), reserve: bytesText(reservedBytes) };
+  return t(freeBytes <= reservedBytes ? 'admin.disk.full' : 'admin.disk.room', values);
 }
 
 type Fields = Record<string, unknown>;
@@ -34,22 +37,23 @@ export function flowWords(of: unknown): string[] {
   const words: string[] = [];
   const [inFlight, limit] = [numberOf(fields, 'inFlight'), numberOf(fields, 'limit')];
   if (inFlight !== undefined && limit !== undefined) {
-    words.push(inFlight >= limit ? `All ${limit} places for requests are taken: more are refused until some are done.` : `${inFlight} of ${limit} places for requests are taken.`);
+    words.push(inFlight >= limit ? t('admin.flow.full', { limit: number(limit) }) : t('admin.flow.taken', { count: number(inFlight), limit: number(limit) }));
   }
   const waiting = numberOf(fields, 'waiting');
-  if (waiting) words.push(`${waiting} requests wait for a place.`);
+  if (waiting) words.push(t('admin.flow.waiting', { count: number(waiting) }));
   const rejected = numberOf(fields, 'rejected');
-  words.push(rejected ? `${rejected} requests were refused since the start.` : 'No request was refused since the start.');
+  words.push(rejected ? t('admin.flow.rejected', { count: number(rejected) }) : t('admin.flow.noneRejected'));
   const rate = (fields['writeRateLimit'] ?? {}) as Fields;
   const current = numberOf(rate, 'currentLimit');
-  if (rate['enabled'] === true) words.push(current === undefined ? 'Writing has a limit.' : `At most ${current} records are written per second.`);
+  if (rate['enabled'] === true) words.push(current === undefined ? t('admin.flow.limited') : t('admin.flow.limit', { count: number(current) }));
   const throttling = (rate['throttling'] ?? {}) as Fields;
-  if (throttling['enabled'] === true) words.push(`Writing slows down when exporters are more than ${numberOf(throttling, 'acceptableBacklog') ?? 'too many'} records behind.`);
+  const backlog = numberOf(throttling, 'acceptableBacklog');
+  if (throttling['enabled'] === true) words.push(t('admin.flow.throttled', { count: backlog === undefined ? t('admin.flow.tooMany') : number(backlog) }));
   return words;
 }
 
 export function backlogWords(records: number, seconds: number): string {
-  if (records === 0) return 'has everything';
-  const age = seconds < 1 ? 'less than a second' : seconds < 120 ? `${Math.round(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-  return `${records.toLocaleString('en')} records behind, ${age}`;
+  if (records === 0) return t('admin.exporters.upToDate');
+  const age = seconds < 1 ? t('admin.exporters.age.moment') : seconds < 120 ? `${Math.round(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  return t('admin.exporters.behind', { count: number(records), age });
 }

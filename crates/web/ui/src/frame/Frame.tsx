@@ -9,7 +9,7 @@ import { Toasts } from '../ui/toast';
 import { AREAS } from './areas';
 import { LoginOverPage } from './Login';
 import { Palette } from './Palette';
-import { isTyping, KEYS, pressKey } from './keys';
+import { capsOf, isTyping, KEYS, pressKey } from './keys';
 import { setTheme, theme, THEMES, type Theme } from './theme';
 
 /** Login over the page: all requests that were refused wait for the one. */
@@ -80,7 +80,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
         <span class="spacer" />
         <LiveSwitch />
         <button onClick={() => setSearching(true)} aria-keyshortcuts="Control+K">
-          {t('frame.search')} <kbd class="muted">Ctrl K</kbd>
+          {t('frame.search')} <kbd class="muted">{capsOf('Ctrl K')}</kbd>
         </button>
         <select aria-label={t('frame.theme')} value={theme()} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
           <For each={THEMES}>{(one) => <option value={one}>{t(`frame.theme.${one}`)}</option>}</For>
@@ -130,7 +130,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
                 {([key, meaning]) => (
                   <tr>
                     <td>
-                      <kbd>{key}</kbd>
+                      <kbd>{capsOf(key)}</kbd>
                     </td>
                     <td>{t(meaning)}</td>
                   </tr>

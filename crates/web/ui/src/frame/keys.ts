@@ -1,4 +1,4 @@
-import type { Key } from '../language';
+import { type Key, known } from '../language';
 
 /** Messages about keys: none of them has values. */
 type KeyMeaning = Extract<Key, `key.${string}`>;
@@ -18,6 +18,9 @@ export const KEYS: readonly (readonly [string, KeyMeaning])[] = [
   ['← →', 'key.treeOpen'],
   ['Escape', 'key.escape'],
 ];
+
+/** Keys as they are written on a keyboard of the language. */
+export const capsOf = (keys: string): string => keys.split(' ').map((one) => known(`frame.cap.${one}`) ?? one).join(' ');
 
 const AREA_OF: Record<string, string> = { o: '/operate', t: '/tasklist', a: '/admin' };
 /** How long `g` waits for the letter of an area. */

@@ -2,6 +2,7 @@
 import { searchAnything, searchProcessDefinitions } from '../api/generated/operations';
 import type { BatonFound } from '../api/generated/types';
 import { call } from '../api/http';
+import { t } from '../language';
 
 export interface Hit {
   label: string;
@@ -20,25 +21,25 @@ function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, eleme
   const detail = [name ?? processDefinitionId, state].filter((one) => one !== null).join(', ').slice(0, 300);
   switch (kind) {
     case 'PROCESS_INSTANCE':
-      return [{ label: `Process instance ${key}`, detail: key === text ? detail : `business ID ${text}, ${detail}`, href: `/operate/processes/${key}` }];
+      return [{ label: t('frame.hit.instance', { key }), detail: key === text ? detail : t('frame.hit.businessId', { id: text, detail }), href: `/operate/processes/${key}` }];
     case 'ELEMENT_INSTANCE':
-      return [{ label: `Element instance ${key}`, detail, href: `${of}?element=${escaped(elementId ?? '')}` }];
+      return [{ label: t('frame.hit.elementInstance', { key }), detail, href: `${of}?element=${escaped(elementId ?? '')}` }];
     case 'INCIDENT':
-      return [{ label: `Incident ${key}`, detail, href: `${of}/incidents` }];
+      return [{ label: t('frame.hit.incident', { key }), detail, href: `${of}/incidents` }];
     case 'JOB':
-      return [{ label: `Job ${key}`, detail, href: `${of}/jobs` }];
+      return [{ label: t('frame.hit.job', { key }), detail, href: `${of}/jobs` }];
     case 'VARIABLE':
-      return [{ label: `Variable ${key}`, detail, href: `${of}/variables` }];
+      return [{ label: t('frame.hit.variable', { key }), detail, href: `${of}/variables` }];
     case 'USER_TASK':
-      return [{ label: `Task ${name || elementId || key}`, detail: key, href: `/tasklist/${key}` }];
+      return [{ label: t('frame.hit.task', { name: name || elementId || key }), detail: key, href: `/tasklist/${key}` }];
     case 'PROCESS_DEFINITION':
-      return [{ label: `Process ${name || processDefinitionId}`, detail: processDefinitionId ?? key, href: `/operate/definitions/${escaped(processDefinitionId ?? '')}` }];
+      return [{ label: t('frame.hit.process', { name: name || processDefinitionId || key }), detail: processDefinitionId ?? key, href: `/operate/definitions/${escaped(processDefinitionId ?? '')}` }];
     case 'DECISION_DEFINITION':
-      return [{ label: `Decision ${name || processDefinitionId}`, detail: key, href: `/operate/decisions?decision=${escaped(processDefinitionId ?? '')}` }];
+      return [{ label: t('frame.hit.decision', { name: name || processDefinitionId || key }), detail: key, href: `/operate/decisions?decision=${escaped(processDefinitionId ?? '')}` }];
     case 'DECISION_INSTANCE':
-      return [{ label: `Decision instance ${key}`, detail, href: `/operate/decisions/${escaped(key)}` }];
+      return [{ label: t('frame.hit.decisionInstance', { key }), detail, href: `/operate/decisions/${escaped(key)}` }];
     case 'BATCH_OPERATION':
-      return [{ label: `Batch operation ${key}`, detail, href: `/operate/batch-operations/${escaped(key)}` }];
+      return [{ label: t('frame.hit.batch', { key }), detail, href: `/operate/batch-operations/${escaped(key)}` }];
     case 'FORM':
       return [];
   }
@@ -48,7 +49,7 @@ function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, eleme
 function byPart(property: 'processDefinitionId' | 'name', text: string, signal: AbortSignal): Promise<Hit[]> {
   const part = { $like: `*${text.replace(/[\\*?]/g, '\\$&')}*` };
   return call(searchProcessDefinitions, { body: { filter: { isLatestVersion: true, [property]: part }, page: { limit: LIMIT } }, signal }).then(({ items }) =>
-    items.map((one) => ({ label: `Process ${one.name || one.processDefinitionId}`, detail: one.processDefinitionId, href: `/operate/definitions/${escaped(one.processDefinitionId)}` })),
+    items.map((one) => ({ label: t('frame.hit.process', { name: one.name || one.processDefinitionId }), detail: one.processDefinitionId, href: `/operate/definitions/${escaped(one.processDefinitionId)}` })),
   );
 }
 

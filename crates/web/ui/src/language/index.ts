@@ -84,6 +84,9 @@ function textOf(key: Key): string {
   return text ?? key;
 }
 
+/** The message of a key that is made of what the server tells, if there is one. */
+export const known = (key: string): string | undefined => messages()[key];
+
 /** A message with its values, as text. */
 export function t<K extends Key>(key: K, ...[values]: [keyof Values<K>] extends [never] ? [] : [Values<K>]): string {
   const text = textOf(key);

@@ -96,7 +96,7 @@ export default function Overview(): JSX.Element {
                     </For>
                   </tbody>
                 </table>
-                <Rest shown={found().items.length} of={found().page.totalItems} what="processes" />
+                <Rest shown={found().items.length} of={found().page.totalItems} kind="processes" />
               </Show>
             )}
           </Show>
@@ -129,7 +129,7 @@ export default function Overview(): JSX.Element {
                     </For>
                   </tbody>
                 </table>
-                <Rest shown={found().items.length} of={found().page.totalItems} what="errors" />
+                <Rest shown={found().items.length} of={found().page.totalItems} kind="errors" />
               </Show>
             )}
           </Show>
@@ -140,10 +140,10 @@ export default function Overview(): JSX.Element {
 }
 
 /** Says so where a table is cut. */
-function Rest(props: { shown: number; of: number; what: 'processes' | 'errors' }): JSX.Element {
+function Rest(props: { shown: number; of: number; kind: 'processes' | 'errors' }): JSX.Element {
   return (
     <Show when={props.of > props.shown}>
-      <p class="muted">{t(`lists.overview.first.${props.what}`, { shown: number(props.shown), all: number(props.of) })}</p>
+      <p class="muted">{t(`lists.overview.first.${props.kind}`, { shown: number(props.shown), all: number(props.of) })}</p>
     </Show>
   );
 }

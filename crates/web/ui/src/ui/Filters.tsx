@@ -1,5 +1,6 @@
 import { useSearchParams } from '@solidjs/router';
 import { For, type JSX, Match, Switch } from 'solid-js';
+import { t } from '../language';
 import { Field } from './parts';
 
 export interface Filter {
@@ -24,7 +25,7 @@ export function Filters(props: { of: readonly Filter[] }): JSX.Element {
             >
               <Match when={filter.options}>
                 <select onChange={(event) => set(filter.name, event.currentTarget.value)}>
-                  <option value="">any</option>
+                  <option value="">{t('ui.any')}</option>
                   <For each={filter.options}>
                     {([value, word]) => (
                       <option value={value} selected={query[filter.name] === value}>

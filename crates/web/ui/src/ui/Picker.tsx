@@ -1,4 +1,5 @@
 import { createEffect, createSignal, createUniqueId, For, type JSX, onCleanup, Show } from 'solid-js';
+import { t } from '../language';
 import { number } from './numbers';
 
 const PAUSE_MS = 150;
@@ -76,10 +77,10 @@ export function Picker(props: { name: string; label: string; find: Find; require
   };
   const rest = () => {
     const hits = found();
-    if (!hits) return 'Looking …';
-    if (hits.choices.length === 0) return 'Nothing is found. The text is taken as it is.';
+    if (!hits) return t('frame.looking');
+    if (hits.choices.length === 0) return t('ui.picker.nothing');
     if (hits.choices.length === hits.total && !hits.isAtLeast) return '';
-    return `${hits.choices.length} of ${hits.isAtLeast ? 'at least ' : ''}${number(hits.total)}: write more to find the others.`;
+    return t('ui.picker.rest', { count: hits.choices.length, total: hits.isAtLeast ? t('part.atLeast', { count: number(hits.total) }) : number(hits.total) });
   };
   return (
     <div class="picker">
@@ -108,7 +109,7 @@ export function Picker(props: { name: string; label: string; find: Find; require
       />
       <Show when={open()}>
         <div class="choices">
-          <ul role="listbox" id={id} aria-label={`${props.label}: suggestions`}>
+          <ul role="listbox" id={id} aria-label={t('ui.picker.suggestions', { label: props.label })}>
             <For each={shown()}>
               {(choice, index) => (
                 <li id={`${id}-${index()}`} role="option" aria-selected={index() === at()} onPointerDown={(event) => (event.preventDefault(), choose(choice))}>

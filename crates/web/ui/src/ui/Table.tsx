@@ -1,7 +1,7 @@
 // A table of one page of a search, with orders in its head and a pager below. All of its state is in the URL.
 import { useSearchParams } from '@solidjs/router';
 import type { UseQueryResult } from '@tanstack/solid-query';
-import { For, type JSX, Show } from 'solid-js';
+import { createMemo, For, type JSX, Show } from 'solid-js';
 import type { SearchQueryPageResponse } from '../api/generated/types';
 import { t } from '../language';
 import { total } from './numbers';
@@ -56,6 +56,8 @@ export function Table<Row>(props: {
 }): JSX.Element {
   const [place, setPlace] = useSearchParams<Place & Record<string, string>>();
   const rows = () => props.query.data?.items ?? [];
+  // Once for all rows: the heads are made anew when the language changes.
+  const columns = createMemo(() => props.columns);
   const sorted = () => (place.sort ?? props.usual ?? '').split(':');
   const order = (field: string) =>
     setPlace({ sort: `${field}:${sorted()[0] === field && sorted()[1] !== 'desc' ? 'desc' : 'asc'}`, after: null, before: null });
@@ -74,11 +76,11 @@ export function Table<Row>(props: {
                   <Show when={props.select}>
                     {(select) => (
                       <th scope="col">
-                        <input type="checkbox" aria-label="Choose all of this page" checked={areAllChosen()} onChange={() => select().all(areAllChosen() ? [] : rows())} />
+                        <input type="checkbox" aria-label={t('ui.table.all')} checked={areAllChosen()} onChange={() => select().all(areAllChosen() ? [] : rows())} />
                       </th>
                     )}
                   </Show>
-                  <For each={props.columns}>
+                  <For each={columns()}>
                     {(column) => (
                       <th scope="col" class={column.class} aria-sort={direction(column.sort)}>
                         <Show when={column.sort} fallback={column.head}>
@@ -100,11 +102,11 @@ export function Table<Row>(props: {
                       <Show when={props.select}>
                         {(select) => (
                           <td>
-                            <input type="checkbox" aria-label={`Choose ${select().name(row)}`} checked={select().isChosen(row)} onChange={() => select().toggle(row)} />
+                            <input type="checkbox" aria-label={t('ui.table.choose', { name: select().name(row) })} checked={select().isChosen(row)} onChange={() => select().toggle(row)} />
                           </td>
                         )}
                       </Show>
-                      <For each={props.columns}>{(column) => <td class={column.class}>{column.cell(row)}</td>}</For>
+                      <For each={columns()}>{(column) => <td class={column.class}>{column.cell(row)}</td>}</For>
                     </tr>
                   )}
                 </For>
@@ -126,18 +128,18 @@ export function Pager(props: { page: SearchQueryPageResponse | undefined; count:
   return (
     <div class="row" style={{ 'padding-top': '8px' }}>
       <span class="muted" role="status">
-        {total(props.page)} in all
+        {t('ui.table.total', { count: total(props.page) })}
       </span>
       <span class="spacer" />
       <Show when={!isFirst() || hasMore()}>
         <button disabled={isFirst()} onClick={() => setPlace({ after: null, before: null })}>
-          First
+          {t('ui.table.first')}
         </button>
         <button disabled={isFirst() || !props.page?.startCursor} onClick={() => setPlace({ before: props.page?.startCursor, after: null })}>
-          Previous
+          {t('ui.table.previous')}
         </button>
         <button disabled={!hasMore() || !props.page?.endCursor} onClick={() => setPlace({ after: props.page?.endCursor, before: null })}>
-          Next
+          {t('ui.table.next')}
         </button>
       </Show>
     </div>

@@ -3,12 +3,12 @@ import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js'
 import { Problem } from '../api/http';
 import { t } from '../language';
 import { say, textOf } from './toast';
-import { wordOf } from './words';
+import { innerWordOf, wordOf } from './words';
 
 /** A state by shape, word and colour. */
 export function State(props: { of: string; incident?: boolean | undefined; word?: string }): JSX.Element {
   const kind = () => (props.incident ? 'incident' : kindOf(props.of));
-  const word = () => (props.incident && props.of === 'ACTIVE' ? 'Incident' : wordOf(props.of));
+  const word = () => (props.incident && props.of === 'ACTIVE' ? t('word.INCIDENT') : wordOf(props.of));
   return (
     <span class={`state ${kind()}`}>
       <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true" fill="currentColor">
@@ -33,7 +33,7 @@ const BAD = new Set(['FAILED', 'ERROR_THROWN', 'PARTIALLY_COMPLETED']);
 const kindOf = (state: string): string =>
   ACTIVE.has(state) ? 'active' : WAITING.has(state) ? 'waiting' : BAD.has(state) ? 'incident' : 'ended';
 
-export { wordOf };
+export { innerWordOf, wordOf };
 
 export function Failure(props: { of: unknown; again?: (() => void) | undefined }): JSX.Element {
   return (

@@ -34,7 +34,7 @@ export function durationText(ms: number): string {
   const [unit, size] = UNITS[at]!;
   const next = UNITS[at + 1];
   const rest = next ? Math.floor((ms % size) / next[1]) : 0;
-  return next ? `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${next[0]}` : ''}` : `${(ms / size).toFixed(1)} ${unit}`;
+  return next ? `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${next[0]}` : ''}` : `${new Intl.NumberFormat(locale(), { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(ms / size)} ${unit}`;
 }
 
 /** A moment, relative to now, with the exact one in its title. */

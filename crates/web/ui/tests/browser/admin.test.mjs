@@ -295,6 +295,22 @@ test('usage, cluster and licences are told', () =>
     await page.locator('details[open] pre', { hasText: 'displaying the bpmn.io project watermark' }).waitFor();
   }));
 
+test('Admin speaks German: what is shown follows the choice while the page is open', () =>
+  withUser('admin', '/admin/authorizations?resourceType=PROCESS_DEFINITION', async (page) => {
+    await rowsOf(page, 'Authorizations').filter({ hasText: 'Process definition' }).first().waitFor();
+    await page.getByLabel('Language').selectOption('de');
+    await page.getByRole('heading', { name: 'Berechtigungen' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Inhaber' }).waitFor();
+    await rowsOf(page, 'Berechtigungen').filter({ hasText: 'Prozessdefinition' }).first().waitFor();
+    await page.getByRole('button', { name: 'Neue Berechtigung' }).click();
+    await page.getByRole('dialog', { name: 'Neue Berechtigung' }).getByRole('combobox', { name: 'ID des Inhabers' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.goto(`${server.url}/admin/cluster`);
+    await rowsOf(page, 'Partitionen der Broker').first().waitFor();
+    await page.getByLabel('Sprache').selectOption('en');
+    await rowsOf(page, 'Partitions of brokers').first().waitFor();
+  }));
+
 test('the cluster page tells brokers and partitions to those who may not see its inside', () =>
   withUser(
     'admin',

@@ -1,4 +1,5 @@
-// Languages: what fails the type check, how numbers count, and that every message is used.
+// Languages: what fails the type check, how numbers count, parts that pages load, words of the API, that every message
+// is used, and that pages have no texts of their own.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,10 +8,12 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 import { unused } from '../../scripts/messages.mjs';
+import { hardCoded, textsIn } from '../../scripts/texts.mjs';
 
 const UI = fileURLToPath(new URL('../../', import.meta.url));
 const TRIED = join(UI, 'node_modules/.languages');
 const GERMAN = readFileSync(join(UI, 'src/language/messages/de.ts'), 'utf8').replace("'../catalogue'", "'../../src/language/catalogue'").replace("'../en'", "'../../src/language/en'");
+const GERMAN_ADMIN = readFileSync(join(UI, 'src/language/messages/de/admin.ts'), 'utf8').replaceAll("'../../", "'../../src/language/");
 let vite;
 const stored = new Map();
 
@@ -44,7 +47,26 @@ test('a language with a message missing, one too many, or other places for value
   assert.match(check('places', GERMAN.replace('Zugewiesen an {name}', 'Zugewiesen an {nam}')), /not assignable to type 'never'/);
 });
 
+test('a part of a language is checked alike', () => {
+  assert.equal(check('part', GERMAN_ADMIN), '');
+  assert.match(check('part-missing', GERMAN_ADMIN.replace(/ {2}'admin\.new\.group':.*\n/, '')), /admin\.new\.group/);
+  assert.match(check('part-places', GERMAN_ADMIN.replace('{member} aus {of}', '{member}')), /not assignable to type 'never'/);
+});
+
 test('every message is used', () => assert.deepEqual(unused(), []));
+
+test('no page has texts of its own', () => {
+  const source = `
+    const COLUMNS = [{ head: 'Key', sort: 'key' }, { head: t('a.b'), cell: (row) => wordOf(row.state) }];
+    const Page = (props) => (
+      <main class="page wide" aria-label="Tasks">
+        {props.of === 'one or two' ? t('a.c', { name: 'x' }) : \`all of \${props.of}\`} <b title={t('a.d')}>Try it {'again'}</b> – 5
+        <Show when={props.error} fallback={t('a.e')}>{() => { throw new Error('There is no such thing'); }}</Show>
+      </main>
+    );`;
+  assert.deepEqual(textsIn(source), ['Key', 'Tasks', 'all of {}', 'Try it', 'There is no such thing']);
+  assert.deepEqual(hardCoded(), []);
+});
 
 test('the language is the browser\'s unless one was chosen, and numbers count as it does', async () => {
   const language = await vite.ssrLoadModule('/src/language/index.ts');
@@ -60,6 +82,53 @@ test('the language is the browser\'s unless one was chosen, and numbers count as
   await language.chooseLanguage('system');
   assert.equal(stored.has('baton.language'), false);
   assert.equal(language.nameOf('de'), 'Deutsch');
+});
+
+/** The module as a page that has just been opened has it. */
+const opened = (path) => {
+  vite.moduleGraph.invalidateAll();
+  return vite.ssrLoadModule(path);
+};
+
+test('a part speaks the language of the page, follows a change of it, and is told where it was not loaded', async (context) => {
+  const language = await opened('/src/language/index.ts');
+  await language.applyLanguage();
+  const told = context.mock.method(console, 'error', () => undefined);
+  assert.equal(language.t('admin.new.group'), 'admin.new.group');
+  assert.match(told.mock.calls[0].arguments[0], /admin\.new\.group/);
+  await language.loadParts('admin');
+  assert.equal(language.t('admin.new.group'), 'Neue Gruppe');
+  assert.equal(language.t('admin.delete.ask', { what: 'x' }), 'x löschen?');
+  // What was there before is still there, and a part that is there is not loaded again.
+  assert.equal(language.t('login.signIn'), 'Anmelden');
+  await language.loadParts('admin');
+  await language.chooseLanguage('en');
+  assert.equal(language.t('admin.new.group'), 'New group');
+  await language.chooseLanguage('system');
+  assert.equal(language.t('admin.new.group'), 'Neue Gruppe');
+  assert.equal(told.mock.callCount(), 1);
+});
+
+test('a part that comes when another language was chosen meanwhile speaks that one', async () => {
+  const language = await opened('/src/language/index.ts');
+  await language.applyLanguage();
+  const loading = language.loadParts('admin');
+  await Promise.all([language.chooseLanguage('en'), loading]);
+  assert.equal(language.t('admin.new.group'), 'New group');
+  await language.chooseLanguage('system');
+});
+
+test('words of the API are told in the language; in English, and where there is none, as the constant reads', async () => {
+  const language = await opened('/src/language/index.ts');
+  const { innerWordOf, plainWordOf, wordOf } = await vite.ssrLoadModule('/src/ui/words.ts');
+  const { en } = await vite.ssrLoadModule('/src/language/en.ts');
+  const constants = Object.keys(en).filter((key) => key.startsWith('word.')).map((key) => key.slice('word.'.length));
+  assert.ok(constants.length > 100);
+  assert.deepEqual(constants.map(wordOf), constants.map(plainWordOf));
+  assert.deepEqual([wordOf('PARTIALLY_COMPLETED'), innerWordOf('PROCESS_INSTANCE'), wordOf('creating')], ['Partially completed', 'process instance', 'Creating']);
+  await language.applyLanguage();
+  assert.deepEqual([wordOf('PARTIALLY_COMPLETED'), innerWordOf('PROCESS_INSTANCE'), wordOf('creating')], ['Teilweise abgeschlossen', 'Prozessinstanz', 'Entsteht']);
+  assert.deepEqual([wordOf('OF_A_NEWER_SERVER'), innerWordOf('OF_A_NEWER_SERVER')], ['Of a newer server', 'Of a newer server']);
 });
 
 test('rows that are held keep their order; new ones wait, and those that are gone are gone', async () => {
