@@ -28,9 +28,9 @@ const History = lazy(() => page(import('./history/History'), 'instance', 'histor
 const Performance = lazy(() => page(import('./history/Performance'), 'history'));
 const JobTypes = lazy(() => page(import('./workers/JobTypes'), 'lists', 'history'));
 const Quarantine = lazy(() => page(import('./workers/Quarantine'), 'history'));
-const Tasks = lazy(() => page(import('./tasklist/Tasks'), 'lists'));
-const Processes = lazy(() => import('./tasklist/Processes'));
-const StartProcess = lazy(() => import('./tasklist/StartProcess'));
+const Tasks = lazy(() => page(import('./tasklist/Tasks'), 'tasks', 'lists'));
+const Processes = lazy(() => page(import('./tasklist/Processes'), 'tasks'));
+const StartProcess = lazy(() => page(import('./tasklist/StartProcess'), 'tasks'));
 const Users = lazy(() => page(import('./admin/Users'), 'admin'));
 const Groups = lazy(() => page(import('./admin/Groups'), 'admin'));
 const Roles = lazy(() => page(import('./admin/Roles'), 'admin'));

@@ -21,8 +21,8 @@ export async function closeBrowser() {
 }
 
 /** Opens a page and does something with it. `statuses` are refusals that the test provokes. */
-export async function withPage(server, work, { statuses = [], gone = false, theme, viewport = { width: 1280, height: 900 } } = {}) {
-  const context = await (await openBrowser()).newContext({ viewport, colorScheme: theme ?? 'light', acceptDownloads: false });
+export async function withPage(server, work, { statuses = [], gone = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {
+  const context = await (await openBrowser()).newContext({ viewport, locale, colorScheme: theme ?? 'light', acceptDownloads: false });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   const trouble = [];

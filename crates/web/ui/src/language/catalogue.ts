@@ -1,13 +1,14 @@
 // A message is a text with places for values, such as `{name}`. English says which messages there are: those of the frame
-// and of Tasklist in `en.ts`, the others in a file for each part of the application that pages load when they need it.
+// and of what pages share in `en.ts`, the others in a file for each part of the application that pages load when they need it.
 import type admin from './areas/admin';
 import type change from './areas/change';
 import type history from './areas/history';
 import type instance from './areas/instance';
 import type lists from './areas/lists';
+import type tasks from './areas/tasks';
 import type { en } from './en';
 
-type English = typeof en & typeof admin & typeof change & typeof history & typeof instance & typeof lists;
+type English = typeof en & typeof admin & typeof change & typeof history & typeof instance & typeof lists & typeof tasks;
 export type Key = keyof English;
 
 /** Names of the places in a message. */

@@ -1,5 +1,6 @@
 // Rules for every page: accessibility, content from strangers, addresses, headers.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { closeBrowser, violations, withPage } from '../page.mjs';
 import { bpmn, deploy, fail, search, start, startServer, until } from '../server.mjs';
@@ -44,6 +45,15 @@ after(async () => {
   await closeBrowser();
   await server?.stop();
 });
+
+/** Texts of pages that German has in other words. */
+const messagesOf = (...files) => new Map(files.flatMap((file) => [...readFileSync(new URL(`../../src/language/${file}.ts`, import.meta.url), 'utf8').matchAll(/^ {2}'([^']+)': '((?:[^'\\]|\\.)*)'/gm)].map(([, key, text]) => [key, text])));
+const PARTS = ['admin', 'change', 'history', 'instance', 'lists', 'tasks'];
+const GERMAN = messagesOf('messages/de', ...PARTS.map((part) => `messages/de/${part}`));
+const ALL_GERMAN = new Set(GERMAN.values());
+/** Processes and variables of this test have these names. */
+const OF_TEST = new Set(['User', 'text']);
+const ENGLISH = [...messagesOf('en', ...PARTS.map((part) => `areas/${part}`))].flatMap(([key, text]) => (GERMAN.get(key) !== text && text.length > 3 && !OF_TEST.has(text) && !ALL_GERMAN.has(text) ? [text] : []));
 
 /** Every page, with what shows that it is there. */
 const pages = () => [
@@ -165,6 +175,26 @@ test('no page violates WCAG 2.2 A and AA, in light and dark, and content from st
       assert.deepEqual(found, {});
     },
     { statuses: [404, 403] },
+  ));
+
+test('every page speaks German, in the layout, and none lacks a message', () =>
+  withPage(
+    server,
+    async (page) => {
+      const found = {};
+      for (const [path] of pages()) {
+        await page.goto(server.url + path);
+        await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+        await until(() => page.evaluate(() => !document.body.innerText.includes('Wird geladen')), 'the page is there');
+        const { lang, text } = await page.evaluate(() => ({ lang: document.documentElement.lang, text: document.body.innerText }));
+        const lines = new Set(text.split('\n').map((line) => line.trim()));
+        const english = ENGLISH.filter((one) => lines.has(one));
+        if (lang !== 'de' || english.length > 0) found[path] = [lang, ...english];
+        if ((await tooWide(page)) > 0) found[`${path}, layout`] = ['too wide'];
+      }
+      assert.deepEqual(found, {});
+    },
+    { statuses: [404, 403], locale: 'de-DE' },
   ));
 
 test('a value of any length is shown whole', () =>
