@@ -5,6 +5,7 @@ mod backups;
 mod bad_input;
 mod contract;
 mod identity;
+mod instance_questions;
 #[allow(dead_code)]
 #[path = "../../../auth/tests/auth/issuer.rs"]
 mod issuer;
