@@ -81,8 +81,8 @@ export interface Request {
 
 /** Sends a request and gives the answer if it is a success. */
 export async function send(request: Request): Promise<Response> {
-  const isSearch = /\/(search|statistics)(\/|$|\?)/.test(request.path);
-  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes)(\/|$)/.test(request.path);
+  const isSearch = /\/(search|statistics|count)(\/|$|\?)/.test(request.path);
+  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes|count)(\/|$)/.test(request.path);
   const headers = new Headers({ accept: request.accept ?? 'application/json' });
   if (typeof request.body === 'string') headers.set('content-type', 'application/json');
   const token = cookie(CSRF_COOKIE);

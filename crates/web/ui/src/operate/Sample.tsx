@@ -1,5 +1,5 @@
 import { createEffect, For, type JSX, Show } from 'solid-js';
-import { searchProcessInstances } from '../api/generated/operations';
+import { countProcessInstances, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
 import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
@@ -10,13 +10,15 @@ const SAMPLE = 5;
 /** How many instances a filter matches now, and some of them. */
 export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count: number) => void) | undefined; words?: string }): JSX.Element {
   const sample = useRead(searchProcessInstances, () => ({ body: { filter: props.filter, page: { limit: SAMPLE } }, keep: false }));
-  const count = () => sample.data?.page.totalItems ?? 0;
+  const counted = useRead(countProcessInstances, () => ({ body: { filter: props.filter }, keep: false }));
+  const count = () => counted.data?.count ?? 0;
+  const words = () => counted.data && total({ totalItems: counted.data.count, hasMoreTotalItems: !counted.data.isExact });
   createEffect(() => props.onCount?.(count()));
   return (
     <>
-      <Show when={sample.error}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={sample.error ?? counted.error}>{(error) => <Failure of={error()} />}</Show>
       <p>
-        <strong>{total(sample.data?.page)}</strong> instances {props.words ?? 'match now'}.
+        <strong>{words() ?? '…'}</strong> instances {props.words ?? 'match now'}.
       </p>
       <ul class="plain-list">
         <For each={sample.data?.items}>

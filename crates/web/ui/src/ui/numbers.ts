@@ -4,7 +4,7 @@ import type { SearchQueryPageResponse } from '../api/generated/types';
 export const number = (value: number): string => new Intl.NumberFormat(locale()).format(value);
 
 /** How many a search has found; it says so where the server has stopped counting. */
-export const total = (page: SearchQueryPageResponse | undefined): string =>
+export const total = (page: Pick<SearchQueryPageResponse, 'totalItems' | 'hasMoreTotalItems'> | undefined): string =>
   page ? (page.hasMoreTotalItems ? t('part.atLeast', { count: number(page.totalItems) }) : number(page.totalItems)) : '…';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

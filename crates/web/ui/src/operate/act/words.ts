@@ -1,51 +1,46 @@
 // Words for what an element instance waits for.
-import type {
-  ConditionWaitStateDetails,
-  ElementInstanceWaitStateResult,
-  JobWaitStateDetails,
-  MessageWaitStateDetails,
-  SignalWaitStateDetails,
-  TimerWaitStateDetails,
-  UserTaskWaitStateDetails,
-} from '../../api/generated/types';
+import type { BatonAwaited, BatonAwaitedJob } from '../../api/generated/types';
 import { wordOf } from '../../ui/words';
-import { exactText, relativeText } from '../../ui/time';
-
-/** The details by kind; the contract tells them apart by their type alone. */
-export type Waiting =
-  | ({ kind: 'JOB' } & JobWaitStateDetails)
-  | ({ kind: 'MESSAGE' } & MessageWaitStateDetails)
-  | ({ kind: 'USER_TASK' } & UserTaskWaitStateDetails)
-  | ({ kind: 'TIMER' } & TimerWaitStateDetails)
-  | ({ kind: 'SIGNAL' } & SignalWaitStateDetails)
-  | ({ kind: 'CONDITION' } & ConditionWaitStateDetails);
-
-export const waitingOf = (state: ElementInstanceWaitStateResult): Waiting => ({ kind: state.details.waitStateType, ...state.details }) as Waiting;
+import { durationText, exactText, relativeText } from '../../ui/time';
 
 const momentText = (moment: string): string => `${exactText(moment)} (${relativeText(moment)})`;
 
-/** The end of a sentence that begins with the name of an element. */
-export function waitText(waiting: Waiting): string {
-  switch (waiting.kind) {
-    case 'JOB': {
-      const listener = waiting.jobKind === 'EXECUTION_LISTENER' || waiting.jobKind === 'TASK_LISTENER';
-      const whose = listener ? `, for its ${wordOf(waiting.jobKind).toLowerCase()} (${(waiting.listenerEventType ?? '').toLowerCase().replaceAll('_', ' ')})` : '';
-      const retries = waiting.retries === 0 ? '; the job has no retries left' : waiting.retries === null ? '' : `; ${waiting.retries} ${waiting.retries === 1 ? 'retry' : 'retries'} left`;
-      return `waits for a worker of the type ${waiting.jobType}${whose}${retries}`;
-    }
-    case 'MESSAGE':
-      return `waits for the message ${waiting.messageName}${waiting.correlationKey ? ` with the key ${waiting.correlationKey}` : ''}`;
-    case 'USER_TASK':
-      return `waits for a person${waiting.dueDate ? `, due ${momentText(waiting.dueDate)}` : ''}`;
-    case 'TIMER': {
-      const more = waiting.repetitions !== null && waiting.repetitions > 1 ? `, ${waiting.repetitions} times in all` : waiting.repetitions === -1 ? ', again and again' : '';
-      return waiting.dueDate === null ? `waits for a timer${more}` : `waits until ${momentText(new Date(waiting.dueDate).toISOString())}${more}`;
-    }
-    case 'SIGNAL':
-      return `waits for the signal ${waiting.signalName}`;
-    case 'CONDITION':
-      return `waits until ${waiting.expression.replace(/^=\s*/, '')} is true`;
+/** Whether anybody is there for a job; nothing where that is not known. */
+function servedText({ streams, polls, freePlaces }: BatonAwaitedJob): string {
+  if (streams === null || polls === null) return '';
+  const count = streams + polls;
+  if (count === 0) return '; no worker is connected';
+  return `; ${count} ${count === 1 ? 'worker is' : 'workers are'} connected${freePlaces === 0 ? ', with no place free' : ''}`;
+}
+
+function jobText(job: BatonAwaitedJob, how: string): string {
+  const listener = job.jobKind === 'EXECUTION_LISTENER' || job.jobKind === 'TASK_LISTENER';
+  const whose = listener ? `, for its ${wordOf(job.jobKind).toLowerCase()} (${(job.listenerEventType ?? '').toLowerCase().replaceAll('_', ' ')})` : '';
+  if (job.worker && job.deadline && Date.parse(job.deadline) > Date.now()) {
+    return `is worked on by ${job.worker}, of the type ${job.jobType}${whose}, until ${momentText(job.deadline)}`;
   }
+  const retries = job.retries === 0 ? '; the job has no retries left' : `; ${job.retries} ${job.retries === 1 ? 'retry' : 'retries'} left`;
+  return `waits for a worker of the type ${job.jobType}${whose}${how}${servedText(job)}${retries}`;
+}
+
+/** The end of a sentence that begins with the name of an element. */
+export function waitText({ since, job, userTask, message, timer, signal, condition, calledInstance }: BatonAwaited): string {
+  const how = ` for ${durationText(Math.max(0, Date.now() - Date.parse(since)))}`;
+  if (job) return jobText(job, how);
+  if (message) return `waits for the message ${message.messageName}${message.correlationKey ? ` with the key ${message.correlationKey}` : ''}${how}`;
+  if (userTask) {
+    const { assignee, candidateUsers, candidateGroups, dueDate } = userTask;
+    const many = [...candidateUsers, ...candidateGroups];
+    const whom = assignee ? ` (${assignee})` : many.length > 0 ? ` (one of ${many.join(', ')})` : '';
+    return `waits for a person${whom}${how}${dueDate ? `, due ${momentText(dueDate)}` : ''}`;
+  }
+  if (timer) {
+    const more = timer.repetitions > 1 ? `, ${timer.repetitions} times in all` : timer.repetitions === -1 ? ', again and again' : '';
+    return timer.dueDate === null ? `waits for a timer${more}` : `waits until ${momentText(timer.dueDate)}${more}`;
+  }
+  if (signal) return `waits for the signal ${signal.signalName}${how}`;
+  if (condition) return `waits until ${condition.expression.replace(/^=\s*/, '')} is true${how}`;
+  return calledInstance ? `waits for an instance of ${calledInstance.processDefinitionName || calledInstance.processDefinitionId}${how}` : '';
 }
 
 /** Why a text is no JSON object, or nothing. */
