@@ -3,6 +3,7 @@
 
 mod backups;
 mod bad_input;
+mod base_path;
 mod contract;
 mod identity;
 mod instance_questions;

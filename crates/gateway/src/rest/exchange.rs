@@ -76,7 +76,10 @@ impl Gateway {
         B: Body<Data = Bytes> + Unpin + Send,
     {
         let started = Instant::now();
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        if let Some(uri) = self.options.base_path.strip(&head.uri) {
+            head.uri = uri;
+        }
         let traced =
             self.options.traces.as_ref().and_then(|traces| traces.choose(traceparent(&head.headers)));
         let path = head.uri.path();

@@ -1,5 +1,6 @@
 // Requests to the API: positions that make a read follow what was written, the token against forged requests, problems
 // as the server tells them, and what happens when the session has ended.
+import { at, own } from '../base';
 import { note } from '../live/state';
 import type { Operation } from './operation';
 
@@ -30,8 +31,8 @@ export class Problem extends Error {
 /** The highest position of each partition that an answer has told, and until when reads name it. */
 const positions = new Map<string, { position: number; until: number }>();
 /** A page that opens within that time has them from here. */
-const STORED = 'baton.positions';
-const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
+const STORED = own('baton.positions');
+const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(own(CHANNEL)) : undefined;
 
 function reach(told: string): void {
   for (const one of told.split(',')) {
@@ -91,7 +92,7 @@ export async function send(request: Request): Promise<Response> {
   if (isRead && wait) headers.set('baton-await-position', wait);
   let answer: Response;
   try {
-    answer = await fetch(request.path, { ...request, headers, redirect: 'error', credentials: 'same-origin' });
+    answer = await fetch(at(request.path), { ...request, headers, redirect: 'error', credentials: 'same-origin' });
   } catch (error) {
     if (request.signal?.aborted) throw error;
     note({ isSearch, isCommand: !isRead, status: 0, title: '', detail: '', lag: null });

@@ -1,4 +1,5 @@
 import { For, type JSX, Show } from 'solid-js';
+import { at } from '../base';
 import {
   getProcessDefinitionInstanceStatistics,
   getProcessInstanceStatisticsByError,
@@ -42,7 +43,7 @@ export default function Overview(): JSX.Element {
       <div class="totals">
         <For each={totals}>
           {({ label, href, query }) => (
-            <a href={href}>
+            <a href={at(href)}>
               <span class="muted">{label}</span>
               <strong>{query.error ? '?' : query.data ? total(query.data.page) : '…'}</strong>
             </a>
@@ -82,11 +83,11 @@ export default function Overview(): JSX.Element {
                         return (
                           <tr>
                             <td>
-                              <a href={`/operate/processes?${of}&active=true&incidents=true`}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
+                              <a href={at(`/operate/processes?${of}&active=true&incidents=true`)}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
                               <span class="muted">{one.hasMultipleVersions ? 'several versions' : ''}</span>
                             </td>
                             <td class="number">
-                              <a href={`/operate/processes?${of}&incidents=true`}>{number(one.activeInstancesWithIncidentCount)}</a>
+                              <a href={at(`/operate/processes?${of}&incidents=true`)}>{number(one.activeInstancesWithIncidentCount)}</a>
                             </td>
                             <td class="number">{number(one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount)}</td>
                           </tr>
@@ -120,7 +121,7 @@ export default function Overview(): JSX.Element {
                       {(one) => (
                         <tr>
                           <td>
-                            <a href={`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`}>{one.errorMessage.slice(0, 300) || 'without a message'}</a>
+                            <a href={at(`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`)}>{one.errorMessage.slice(0, 300) || 'without a message'}</a>
                           </td>
                           <td class="number">{number(one.activeInstancesWithErrorCount)}</td>
                         </tr>

@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, Show } from 'solid-js';
+import { BASE } from '../base';
 import { Copy, Dialog } from '../ui/parts';
 import { type Asked, type BatonSearch, batonOf, curlOf } from './query';
 
@@ -11,8 +12,8 @@ export function CopyAs(props: { asked: Asked; search: BatonSearch; rows: readonl
     ['Link', location.href],
     ['Keys', props.keys.join('\n')],
     ['Rows as JSON', JSON.stringify(props.rows, null, 2)],
-    ['curl', curlOf(location.origin, props.asked)],
-    ['baton', batonOf(location.origin, props.search)],
+    ['curl', curlOf(location.origin + BASE, props.asked)],
+    ['baton', batonOf(location.origin + BASE, props.search)],
   ];
   return (
     <>
