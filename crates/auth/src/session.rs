@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::basic::CachedUser;
 use crate::clock::Clock;
@@ -162,12 +163,20 @@ pub struct Sessions {
     table: Mutex<Table>,
     key: ProcessKey,
     clock: Clock,
+    /// Told whenever a session is ended.
+    ends: watch::Sender<()>,
 }
 
 impl Sessions {
     /// No sessions yet.
     pub fn new(settings: SessionSettings, clock: Clock) -> Self {
-        Self { settings, table: Mutex::default(), key: ProcessKey::random(), clock }
+        let ends = watch::Sender::new(());
+        Self { settings, table: Mutex::default(), key: ProcessKey::random(), clock, ends }
+    }
+
+    /// News of sessions that are ended before their time, whosever they are.
+    pub(crate) fn ends(&self) -> watch::Receiver<()> {
+        self.ends.subscribe()
     }
 
     /// Begins a session and gives its ID. It ends at `ends_ms` at the latest, by the time of day.
@@ -280,6 +289,7 @@ impl Sessions {
 
     pub(crate) fn end(&self, id: &str) {
         self.table.lock().remove(&self.digest(id));
+        self.ends.send_replace(());
     }
 
     /// Ends all sessions of somebody, for example one who was removed. Gives how many there were.
@@ -287,6 +297,7 @@ impl Sessions {
         let mut table = self.table.lock();
         let before = table.by_digest.len();
         table.remove_those(|session| session.principal.identity == *identity);
+        self.ends.send_replace(());
         before - table.by_digest.len()
     }
 

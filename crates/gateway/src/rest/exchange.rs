@@ -111,7 +111,11 @@ impl Gateway {
                     Ok(principal) => {
                         let exchange =
                             self.exchange(operation, &parameters, &principal, &head, body, started);
-                        exchange.await.map_err(Refusal::from)
+                        if operation == Operation::AwaitChanges {
+                            self.while_signed_in(&head, exchange).await
+                        } else {
+                            exchange.await.map_err(Refusal::from)
+                        }
                     }
                     Err(refusal) => Err(refusal),
                 };
@@ -157,6 +161,18 @@ impl Gateway {
             return Ok(access.anonymous());
         }
         Ok(access.authenticate(head).await?)
+    }
+
+    /// An exchange that waits for others; it ends with the session that it belongs to.
+    async fn while_signed_in(
+        &self,
+        head: &Parts,
+        exchange: impl Future<Output = Result<Reply, Failure>>,
+    ) -> Result<Reply, Refusal> {
+        tokio::select! {
+            result = exchange => Ok(result?),
+            refusal = self.options.access.until_session_ends(head) => Err(refusal.into()),
+        }
     }
 
     async fn exchange<B>(

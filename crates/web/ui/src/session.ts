@@ -3,7 +3,7 @@ import { createSignal } from 'solid-js';
 import { at, BASE } from './base';
 import { createAdminUser, getAuthentication } from './api/generated/operations';
 import type { CamundaUserResult } from './api/generated/types';
-import { Problem, send } from './api/http';
+import { leave, Problem, send } from './api/http';
 import { t } from './language';
 
 /** The answer of `/baton/v1/boot`. */
@@ -90,7 +90,11 @@ export async function signIn({ username, password, token }: Credentials): Promis
 export const issuerPath = (next: string): string => `${BASE}/oauth2/login?next=${encodeURIComponent(next)}`;
 
 export async function signOut(): Promise<void> {
-  const answer = await send({ method: 'POST', path: '/logout', once: true });
+  leave(true);
+  const answer = await send({ method: 'POST', path: '/logout', once: true }).catch((error: unknown) => {
+    leave(false);
+    throw error;
+  });
   // The issuer may have a place to sign out, too.
   location.assign(answer.headers.get('baton-logout-location') ?? at('/login'));
 }

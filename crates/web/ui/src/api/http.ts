@@ -70,6 +70,10 @@ export const onSessionEnd = (ask: () => Promise<void>): void => {
   signInAgain = ask;
 };
 
+/** Set while somebody signs out: what ends with the session then is no surprise. */
+let isLeaving = false;
+export const leave = (is: boolean): void => void (isLeaving = is);
+
 export interface Request {
   method: string;
   path: string;
@@ -109,6 +113,8 @@ export async function send(request: Request): Promise<Response> {
     tell('', '');
     return answer;
   }
+  // The page goes with the session.
+  if (answer.status === 401 && isLeaving && !request.once) return new Promise(() => undefined);
   if (answer.status === 401 && !request.once && signInAgain) {
     await signInAgain();
     return send(request);
