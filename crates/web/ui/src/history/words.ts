@@ -8,6 +8,7 @@ export function wordsOf(step: BatonStep, nameOf: (elementId: string) => string):
   const element = step.elementId === null ? '' : nameOf(step.elementId);
   const name = short(step.name);
   const value = short(step.value);
+  const by = value && `, by ${value}`;
   switch (step.kind) {
     case 'ELEMENT_ACTIVATED':
       return `${element} begins`;
@@ -34,15 +35,15 @@ export function wordsOf(step: BatonStep, nameOf: (elementId: string) => string):
     case 'INCIDENT_RESOLVED':
       return `the incident at ${element} is resolved`;
     case 'MODIFIED':
-      return 'the instance is modified';
+      return `the instance is modified${by}`;
     case 'MIGRATED':
-      return 'the instance is migrated';
+      return `the instance is migrated${by}`;
     case 'SUSPENDED':
-      return 'the instance is suspended';
+      return `the instance is suspended${by}`;
     case 'RESUMED':
-      return 'the instance goes on';
+      return `the instance goes on${by}`;
     case 'CANCELED':
-      return 'the instance is canceled';
+      return `the instance is canceled${by}`;
   }
 }
 
