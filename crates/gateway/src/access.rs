@@ -152,7 +152,9 @@ impl Access {
             // Its time, or that of its user, may be over without news.
             drop(tokio::time::timeout(SESSION_RECHECKED, ends.changed()).await);
             match self.authenticate(head).await {
-                Err(refusal) if refusal.reason.status() == StatusCode::UNAUTHORIZED.as_u16() => return refusal,
+                Err(refusal) if refusal.reason.status() == StatusCode::UNAUTHORIZED.as_u16() => {
+                    return refusal;
+                }
                 _ => {}
             }
         }

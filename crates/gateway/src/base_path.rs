@@ -83,12 +83,31 @@ mod tests {
 
     #[test]
     fn it_begins_and_ends_with_a_slash() {
-        for (good, prefix) in [("/", ""), ("/baton/", "/baton"), ("/a/B-1.x_~/", "/a/B-1.x_~"), ("/v3/", "/v3")] {
+        for (good, prefix) in
+            [("/", ""), ("/baton/", "/baton"), ("/a/B-1.x_~/", "/a/B-1.x_~"), ("/v3/", "/v3")]
+        {
             assert_eq!(BasePath::parse(good).unwrap().prefix(), prefix);
         }
         for bad in [
-            "", "baton", "/baton", "baton/", "//", "/a//b/", "/a/../", "/./", "/a b/", "/ä/", "/%41/", "/a?/", "/\"/",
-            "/v2/", "/operate/x/", "/assets/", "/login/", "/baton/v1/", "/baton/v1/x/",
+            "",
+            "baton",
+            "/baton",
+            "baton/",
+            "//",
+            "/a//b/",
+            "/a/../",
+            "/./",
+            "/a b/",
+            "/ä/",
+            "/%41/",
+            "/a?/",
+            "/\"/",
+            "/v2/",
+            "/operate/x/",
+            "/assets/",
+            "/login/",
+            "/baton/v1/",
+            "/baton/v1/x/",
         ] {
             assert_eq!(BasePath::parse(bad), None, "{bad}");
         }

@@ -304,7 +304,8 @@ mod tests {
         let flush = Flush::new(&touches);
         assert_eq!(flush.broad().len(), 4);
         assert!(flush.broad().iter().all(|touch| touch.process_instance_key == 0));
-        let lists = |key| flush.of_instance(key).iter().filter_map(|touch| touch.list).collect::<BTreeSet<_>>();
+        let lists =
+            |key| flush.of_instance(key).iter().filter_map(|touch| touch.list).collect::<BTreeSet<_>>();
         assert_eq!(lists(7), [List::ProcessInstances, List::Jobs, List::Incidents].into());
         assert_eq!((lists(1).len(), lists(500).len()), (2, 2));
         assert_eq!((lists(0).len(), lists(501).len()), (0, 0));

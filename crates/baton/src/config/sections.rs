@@ -12,8 +12,8 @@ use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::server_tls::ServerTlsKeys;
 use super::value::{
-    Algorithm, AuthenticationMethod, BasePath, Categories, Compression, DAY, DocumentStoreKind, EntityTypes, Levels,
-    ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
+    Algorithm, AuthenticationMethod, BasePath, Categories, Compression, DAY, DocumentStoreKind, EntityTypes,
+    Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
 
 sections! {

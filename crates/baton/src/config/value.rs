@@ -238,8 +238,7 @@ impl Setting for Text {
 pub struct BasePath(pub gateway::BasePath);
 
 impl Setting for BasePath {
-    const EXPECTED: &'static str =
-        "a path that begins and ends with '/', such as /tools/baton/, and not with the path of a page or of the API";
+    const EXPECTED: &'static str = "a path that begins and ends with '/', such as /tools/baton/, and not with the path of a page or of the API";
 
     fn parse(text: &str) -> Option<Self> {
         gateway::BasePath::parse(text).map(Self)

@@ -34,7 +34,11 @@ async fn a_login_holds_below_the_path_alone() {
         let csrf = fields(&session.replace("; ", "&"))["X-CSRF-TOKEN"].to_owned();
         let out = server.ask("POST", &format!("{api}/logout")).header("cookie", &*session);
         let out = out.header("x-csrf-token", csrf).send().await.expect(204);
-        assert!(out.headers.iter().any(|(_, value)| value.contains("Path=/tools/baton; ") && value.contains("Max-Age=0")));
+        assert!(
+            out.headers
+                .iter()
+                .any(|(_, value)| value.contains("Path=/tools/baton; ") && value.contains("Max-Age=0"))
+        );
     }
     // Clients that come by another way leave it out.
     for path in ["/v2/topology", "/tools/baton/v2/topology", "/tools/baton/baton/v1/boot"] {

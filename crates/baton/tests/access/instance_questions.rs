@@ -63,8 +63,10 @@ async fn started(more: &[&str]) -> (tempfile::NamedTempFile, Server, String) {
     let settings = [&["security.authorizations=true", "multi_tenancy.enabled=true"], more].concat();
     let server = Server::start(&with_users(users.path(), &settings));
     let mut client = server.grpc().await;
-    let resource =
-        |name: &str, content: &str| pb::Resource { name: name.to_owned(), content: content.as_bytes().to_vec() };
+    let resource = |name: &str, content: &str| pb::Resource {
+        name: name.to_owned(),
+        content: content.as_bytes().to_vec(),
+    };
     let request = pb::DeployResourceRequest {
         resources: vec![resource("p.bpmn", MODEL), resource("q.bpmn", CALLED)],
         tenant_id: "south".to_owned(),
@@ -127,7 +129,10 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     // Ann may not see the task, nor the called instance: that there is something, her own instance tells.
     let hidden = ask(&server, "ann", &path).await;
     let task = &awaited(&hidden, "review")["userTask"];
-    assert_eq!([&task["assignee"], &task["candidateGroups"], &task["name"]], [&json!(null), &json!([]), &json!(null)]);
+    assert_eq!(
+        [&task["assignee"], &task["candidateGroups"], &task["name"]],
+        [&json!(null), &json!([]), &json!(null)]
+    );
     let call_activity = items(&hidden).iter().find(|one| one["elementId"] == "call").unwrap();
     assert_eq!(call_activity["waitsFor"], json!([]));
 
@@ -176,7 +181,13 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     assert_eq!((items(&page).len(), &page["totalItems"]), (2, &json!(10)));
     refusals(&server, "GET", &path).await;
     server.get(&format!("{path}?limit=501")).by(&by("ann")).send().await.expect(400);
-    server.ask("POST", &format!("/v2/process-instances/{key}/cancellation")).json(&json!({})).by(&by("root")).send().await.expect(204);
+    server
+        .ask("POST", &format!("/v2/process-instances/{key}/cancellation"))
+        .json(&json!({}))
+        .by(&by("root"))
+        .send()
+        .await
+        .expect(204);
     let ended = eventually("the end", async || {
         let told = ask(&server, "ann", &path).await;
         (told["state"] == "TERMINATED").then_some(told)
@@ -214,7 +225,10 @@ async fn children_come_in_windows_with_exact_totals() {
     assert!(items(&window).iter().all(|one| one["childCount"] == 2), "{window}");
     // Behind a key, in both orders.
     let keys = |answer: &Value| {
-        items(answer).iter().map(|one| one["elementInstanceKey"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        items(answer)
+            .iter()
+            .map(|one| one["elementInstanceKey"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let all = keys(&ask(&server, "ann", &of(body_key, "")).await);
     let behind = ask(&server, "ann", &of(body_key, &format!("?after={}&limit=2", all[1]))).await;
@@ -288,24 +302,34 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     let (_users, server, key) = started(&["secondary_storage.steps=true"]).await;
     let path = format!("/baton/v1/process-instances/{key}");
     let body = json!({"variables": {"order": "B-8", "more": true}});
-    server.ask("PUT", &format!("/v2/element-instances/{key}/variables")).json(&body).by(&by("root")).send().await.expect(204);
+    server
+        .ask("PUT", &format!("/v2/element-instances/{key}/variables"))
+        .json(&body)
+        .by(&by("root"))
+        .send()
+        .await
+        .expect(204);
     let steps = eventually("the variables", async || {
         let steps = ask(&server, "ann", &format!("{path}/steps")).await;
         items(&steps).iter().any(|step| step["name"] == "more").then_some(steps)
     })
     .await;
-    let position = |is: &dyn Fn(&Value) -> bool| items(&steps).iter().find(|step| is(step)).unwrap()["position"].clone();
+    let position =
+        |is: &dyn Fn(&Value) -> bool| items(&steps).iter().find(|step| is(step)).unwrap()["position"].clone();
     let at = async |position: &Value| ask(&server, "ann", &format!("{path}/at/{position}")).await;
     let variables = |then: &Value| {
-        let text = |one: &Value| format!("{}={}", one["name"].as_str().unwrap(), one["value"].as_str().unwrap());
-        let of_instance = then["variables"].as_array().unwrap().iter().filter(|one| one["scopeKey"] == json!(key));
+        let text =
+            |one: &Value| format!("{}={}", one["name"].as_str().unwrap(), one["value"].as_str().unwrap());
+        let of_instance =
+            then["variables"].as_array().unwrap().iter().filter(|one| one["scopeKey"] == json!(key));
         of_instance.map(text).collect::<Vec<_>>()
     };
     let counts = |then: &Value, id: &str| {
         let found = then["counts"].as_array().unwrap().iter().find(|one| one["elementId"] == id);
         found.map(|one| (one["active"].clone(), one["completed"].clone()))
     };
-    let early = at(&position(&|step| step["kind"] == "ELEMENT_ACTIVATED" && step["elementId"] == "fork")).await;
+    let early =
+        at(&position(&|step| step["kind"] == "ELEMENT_ACTIVATED" && step["elementId"] == "fork")).await;
     assert_eq!(variables(&early), [r#"order="A-7""#]);
     assert_eq!(counts(&early, "s"), Some((json!(0), json!(1))));
     assert_eq!((counts(&early, "fork"), counts(&early, "charge")), (Some((json!(1), json!(0))), None));
@@ -315,7 +339,10 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     assert_eq!((&late["state"], &late["totalJobs"]), (&json!("ACTIVE"), &json!(6)));
     assert_eq!(late["position"], items(&steps).last().unwrap()["position"]);
     let few = ask(&server, "ann", &format!("{path}/at/{}?limit=2", i64::MAX)).await;
-    assert_eq!((few["elements"].as_array().unwrap().len(), &few["totalElements"]), (2, &late["totalElements"]));
+    assert_eq!(
+        (few["elements"].as_array().unwrap().len(), &few["totalElements"]),
+        (2, &late["totalElements"])
+    );
     let missing = server.get(&format!("{path}/at/0")).by(&by("ann")).send().await.expect(404).json();
     assert!(missing["detail"].as_str().unwrap().starts_with("position: "), "{missing}");
     server.get(&format!("{path}/at/x")).by(&by("ann")).send().await.expect(400);
@@ -327,7 +354,10 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     assert_eq!((&start["elementId"], &start["state"]), (&json!("s"), &json!("COMPLETED")));
     assert!(start["firstPosition"].as_u64() < start["lastPosition"].as_u64(), "{start}");
     let window = ask(&server, "ann", &format!("{path}/timeline?from=1&limit=1")).await;
-    assert_eq!((&items(&window)[0]["elementId"], &window["totalItems"]), (&json!("fork"), &timeline["totalItems"]));
+    assert_eq!(
+        (&items(&window)[0]["elementId"], &window["totalItems"]),
+        (&json!("fork"), &timeline["totalItems"])
+    );
     refusals(&server, "GET", &format!("{path}/timeline")).await;
 }
 

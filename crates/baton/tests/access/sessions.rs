@@ -161,8 +161,7 @@ async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
         let out = browser.send(server.ask("POST", "/logout")).header("x-csrf-token", &*browser.csrf);
         out.send().await.expect(204);
     };
-    let ((of_bob, after), (of_ann, _), ()) =
-        tokio::join!(wait(&bob, 25_000), wait(&ann, 2_000), out(&bob));
+    let ((of_bob, after), (of_ann, _), ()) = tokio::join!(wait(&bob, 25_000), wait(&ann, 2_000), out(&bob));
     assert_eq!((of_bob, of_ann), (401, 200));
     assert!(after < Duration::from_secs(10), "{after:?}");
     // A user who is removed is no user any more.

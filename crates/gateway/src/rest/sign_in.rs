@@ -73,7 +73,8 @@ impl Gateway {
     /// To the login page, which says why.
     fn not_signed_in(&self, failure: SignInFailure, next: &str, cookies: &[String]) -> Response<ReplyBody> {
         let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-        let page = format!("{}{LOGIN_PAGE}?error={}&next={next}", self.options.base_path.prefix(), failure.name());
+        let page =
+            format!("{}{LOGIN_PAGE}?error={}&next={next}", self.options.base_path.prefix(), failure.name());
         redirect(StatusCode::SEE_OTHER, &page, cookies)
     }
 

@@ -241,7 +241,8 @@ mod tests {
         let untold = Progress::default();
         let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
         let began = Instant::now();
-        gather(&untold, &mut seen, &untold.changes.name_of(untold.changes.place()), Duration::from_secs(25)).await;
+        gather(&untold, &mut seen, &untold.changes.name_of(untold.changes.place()), Duration::from_secs(25))
+            .await;
         assert_eq!((seen.changed.len(), began.elapsed().as_millis()), (3, 5000));
     }
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 use protocol::{Key, Name};
 use search::model::{element_instance as element, process_instance as instance};
-use search::{Aggregate, EntityRef, Filter, Found, Operand, Position, Row, Search, Sort, Statistics, Test, Value};
+use search::{
+    Aggregate, EntityRef, Filter, Found, Operand, Position, Row, Search, Sort, Statistics, Test, Value,
+};
 
 use super::EXACT_MAX;
 use crate::rest::call::Call;
@@ -53,8 +55,7 @@ async fn instance_of(call: &Call<'_>, scope: Key) -> Result<Key, Failure> {
         Err(failure) if failure.status == StatusCode::NOT_FOUND => {}
         found => return found.map(|_| scope),
     }
-    let row =
-        query::visible_row(call, &element::ENTITY, id(), 1 << element::INSTANCE_KEY, missing()).await?;
+    let row = query::visible_row(call, &element::ENTITY, id(), 1 << element::INSTANCE_KEY, missing()).await?;
     Ok(key_of(&row, element::INSTANCE_KEY))
 }
 
@@ -63,7 +64,8 @@ async fn window(call: &Call<'_>, instance_key: Key, scope: Key) -> Result<Found,
     let mut filter = key_is(element::INSTANCE_KEY, instance_key);
     match call.query_parameter("deep")?.as_deref() {
         Some("true") if scope != instance_key => {
-            let reason = "deep: expected the key of a process instance in the path, but found that of an element";
+            let reason =
+                "deep: expected the key of a process instance in the path, but found that of an element";
             return Err(Failure::invalid(reason));
         }
         Some("true") => {}

@@ -76,10 +76,14 @@ impl FakeStorage {
 fn shaped(column: &Column) -> Option<&'static str> {
     let is_of_history =
         std::ptr::eq(column, &raw const agent_history::ENTITY.columns[agent_history::METRICS as usize]);
-    let is_state = [&process_instance::ENTITY.columns[process_instance::STATE as usize], &element_instance::ENTITY.columns[element_instance::STATE as usize]]
-        .into_iter()
-        .any(|state| std::ptr::eq(column, state));
-    let is_step = std::ptr::eq(column, &raw const instance_step::ENTITY.columns[instance_step::TYPE as usize]);
+    let is_state = [
+        &process_instance::ENTITY.columns[process_instance::STATE as usize],
+        &element_instance::ENTITY.columns[element_instance::STATE as usize],
+    ]
+    .into_iter()
+    .any(|state| std::ptr::eq(column, state));
+    let is_step =
+        std::ptr::eq(column, &raw const instance_step::ENTITY.columns[instance_step::TYPE as usize]);
     Some(match column.name {
         _ if is_state => "ACTIVE",
         _ if is_step => "ELEMENT_ACTIVATED",

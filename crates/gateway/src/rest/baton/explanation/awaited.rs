@@ -313,8 +313,9 @@ impl Parts {
     /// `messages` are the subscriptions of its element.
     fn of_wait(&self, row: &Row, began_ms: i64, messages: &[Row]) -> Awaited {
         let details = Details::of(row);
-        let one =
-            |all: &'_ BTreeMap<Key, Vec<Row>>, name: &str| Some(all.get(&details.key(name)?)?.first()?.clone());
+        let one = |all: &'_ BTreeMap<Key, Vec<Row>>, name: &str| {
+            Some(all.get(&details.key(name)?)?.first()?.clone())
+        };
         match text(row, wait::TYPE).as_deref() {
             Some("JOB") => {
                 let job_type = details.text("jobType").unwrap_or_default();
@@ -322,9 +323,7 @@ impl Parts {
                 let serving = workers.map(|workers| Serving::of(workers, &job_type, &self.tenant_id));
                 Awaited::job(&details, one(&self.jobs, "jobKey").as_ref(), serving, began_ms)
             }
-            Some("USER_TASK") => {
-                Awaited::user_task(&details, one(&self.tasks, "taskKey").as_ref(), began_ms)
-            }
+            Some("USER_TASK") => Awaited::user_task(&details, one(&self.tasks, "taskKey").as_ref(), began_ms),
             Some("MESSAGE") => {
                 let name = details.text("messageName").unwrap_or_default();
                 let of_name = |row: &&Row| text(row, subscription::MESSAGE_NAME).as_ref() == Some(&name);

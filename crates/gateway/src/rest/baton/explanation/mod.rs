@@ -29,11 +29,13 @@ const ROWS_MAX: u32 = 10_000;
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
     let key = call.key()?;
     let missing = Failure::not_found(format!("Process Instance with key '{key}' not found"));
-    let of = query::visible_row(call, &instance::ENTITY, integer(key), whole(&instance::ENTITY), missing).await?;
+    let of =
+        query::visible_row(call, &instance::ENTITY, integer(key), whole(&instance::ENTITY), missing).await?;
     let found = elements(call, key, &of).await?;
     let keys: Vec<Key> = found.rows.iter().map(|row| key_of(row, element::KEY)).collect();
     let (awaited, incidents) =
-        futures::future::try_join(awaited::of(call, &of, &found.rows, &keys), incidents(call, key, &keys)).await?;
+        futures::future::try_join(awaited::of(call, &of, &found.rows, &keys), incidents(call, key, &keys))
+            .await?;
     let mut out = Vec::with_capacity(64 + 512 * found.rows.len());
     object(&mut out)
         .with("state", text(&of, instance::STATE))
@@ -75,7 +77,8 @@ async fn elements(call: &Call<'_>, key: Key, instance: &Row) -> Result<Found, Fa
     }
     // The instance itself waits for listeners, too: it comes before its elements.
     let process_id = text(instance, instance::PROCESS_ID);
-    let is_own = waiting.contains(&key) && element_id.as_ref().is_none_or(|id| Some(id) == process_id.as_ref());
+    let is_own =
+        waiting.contains(&key) && element_id.as_ref().is_none_or(|id| Some(id) == process_id.as_ref());
     let search = Search {
         position: Position::Offset(from.saturating_sub(u64::from(is_own))),
         count_up_to: EXACT_MAX,

@@ -122,8 +122,7 @@ impl Then {
         self.counts.entry(element_id.clone()).or_default().active += 1;
         let kind = step.name.unwrap_or_default();
         let since_ms = step.time_ms;
-        self.active
-            .insert(key, Element { key, element_id, kind, state: "ACTIVE", since_ms, until_ms: None });
+        self.active.insert(key, Element { key, element_id, kind, state: "ACTIVE", since_ms, until_ms: None });
     }
 
     fn end(&mut self, step: Step, state: &'static str) {
@@ -258,7 +257,11 @@ mod tests {
     }
 
     fn set(scope: Key, name: &str, value: &str) -> Step {
-        Step { name: Some(Name::from(name)), value: Some(Name::from(value)), ..step("VARIABLE_SET", 0, scope) }
+        Step {
+            name: Some(Name::from(name)),
+            value: Some(Name::from(value)),
+            ..step("VARIABLE_SET", 0, scope)
+        }
     }
 
     fn variables(then: &Value) -> Vec<String> {
@@ -283,11 +286,20 @@ mod tests {
         ];
         let then = at(&steps[..7], 10);
         assert_eq!(variables(&then), ["1 total=4", "2 own=true"]);
-        assert_eq!((&then["jobs"][0]["state"], &then["jobs"][0]["worker"]), (&json!("ACTIVATED"), &json!("w")));
-        assert_eq!(then["counts"], json!([{"elementId": "work", "active": 1, "incidents": 0, "completed": 0, "canceled": 0}]));
+        assert_eq!(
+            (&then["jobs"][0]["state"], &then["jobs"][0]["worker"]),
+            (&json!("ACTIVATED"), &json!("w"))
+        );
+        assert_eq!(
+            then["counts"],
+            json!([{"elementId": "work", "active": 1, "incidents": 0, "completed": 0, "canceled": 0}])
+        );
         let then = at(&steps, 10);
         assert_eq!(variables(&then), ["1 total=4"], "a scope takes its variables along");
-        assert_eq!(then["counts"], json!([{"elementId": "work", "active": 0, "incidents": 1, "completed": 1, "canceled": 0}]));
+        assert_eq!(
+            then["counts"],
+            json!([{"elementId": "work", "active": 0, "incidents": 1, "completed": 1, "canceled": 0}])
+        );
         assert_eq!(then["state"], "SUSPENDED");
         let states: Vec<_> = then["elements"].as_array().unwrap().iter().map(|one| &one["state"]).collect();
         assert_eq!(states, ["ACTIVE", "COMPLETED"]);
@@ -302,7 +314,10 @@ mod tests {
     fn an_element_ends_where_a_migration_put_it() {
         let steps = [element("ELEMENT_ACTIVATED", 2, "old"), element("ELEMENT_TERMINATED", 2, "new")];
         let then = at(&steps, 10);
-        assert_eq!(then["counts"], json!([{"elementId": "new", "active": 0, "incidents": 0, "completed": 0, "canceled": 1}]));
+        assert_eq!(
+            then["counts"],
+            json!([{"elementId": "new", "active": 0, "incidents": 0, "completed": 0, "canceled": 1}])
+        );
         assert_eq!(at(&[element("ELEMENT_TERMINATED", 1, "p")], 1)["state"], "TERMINATED");
     }
 }
