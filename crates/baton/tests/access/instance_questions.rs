@@ -359,6 +359,25 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
         (&json!("fork"), &timeline["totalItems"])
     );
     refusals(&server, "GET", &format!("{path}/timeline")).await;
+
+    // What people do with it is told with their names.
+    let modify = json!({"activateInstructions": [{"elementId": "charge"}]});
+    for (action, body) in [("modification", modify), ("suspension", json!({})), ("cancellation", json!({}))] {
+        let done = server.post(&format!("/v2/process-instances/{key}/{action}"), &body).by(&by("root"));
+        assert!([200, 204].contains(&done.send().await.status), "{action}");
+    }
+    let ended = eventually("the end", async || {
+        let then = ask(&server, "ann", &format!("{path}/at/{}", i64::MAX)).await;
+        (then["state"] == "TERMINATED").then_some(then)
+    })
+    .await;
+    assert_eq!((counts(&ended, "charge"), &ended["totalJobs"]), (Some((json!(0), json!(0))), &json!(0)));
+    let timeline = ask(&server, "ann", &format!("{path}/timeline")).await;
+    let events: Vec<_> =
+        timeline["events"].as_array().unwrap().iter().map(|one| (&one["kind"], &one["value"])).collect();
+    let by_root = |kind: &str| (json!(kind), json!("root"));
+    let expected = [by_root("MODIFIED"), by_root("SUSPENDED"), by_root("CANCELED")];
+    assert_eq!(events, expected.iter().map(|(kind, by)| (kind, by)).collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

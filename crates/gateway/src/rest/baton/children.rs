@@ -11,6 +11,7 @@ use search::{
 };
 
 use super::EXACT_MAX;
+use super::rows::{key, key_of, number, operand, search, text, with_key, with_text};
 use crate::rest::call::Call;
 use crate::rest::fields::parse_key;
 use crate::rest::limits::PAGE_LIMIT_DEFAULT;
@@ -43,25 +44,22 @@ pub(super) async fn list(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-fn key_is(column: u8, key: Key) -> Filter {
-    Filter::Column(column, Test::Equal(Operand::Integer(key.cast_signed())))
-}
-
 /// The process instance that a scope belongs to, or is.
 async fn instance_of(call: &Call<'_>, scope: Key) -> Result<Key, Failure> {
     let missing = || Failure::not_found(format!("Element Instance with key '{scope}' not found"));
-    let id = || Operand::Integer(scope.cast_signed());
-    match query::visible_row(call, &instance::ENTITY, id(), 1, missing()).await {
+    match query::visible_row(call, &instance::ENTITY, operand(scope), 1, missing()).await {
         Err(failure) if failure.status == StatusCode::NOT_FOUND => {}
         found => return found.map(|_| scope),
     }
-    let row = query::visible_row(call, &element::ENTITY, id(), 1 << element::INSTANCE_KEY, missing()).await?;
+    let row =
+        query::visible_row(call, &element::ENTITY, operand(scope), 1 << element::INSTANCE_KEY, missing())
+            .await?;
     Ok(key_of(&row, element::INSTANCE_KEY))
 }
 
 /// The children that are asked for. Keys are given in the order in which elements begin.
 async fn window(call: &Call<'_>, instance_key: Key, scope: Key) -> Result<Found, Failure> {
-    let mut filter = key_is(element::INSTANCE_KEY, instance_key);
+    let mut filter = with_key(element::INSTANCE_KEY, instance_key);
     match call.query_parameter("deep")?.as_deref() {
         Some("true") if scope != instance_key => {
             let reason =
@@ -69,14 +67,13 @@ async fn window(call: &Call<'_>, instance_key: Key, scope: Key) -> Result<Found,
             return Err(Failure::invalid(reason));
         }
         Some("true") => {}
-        _ => filter = filter.and(key_is(element::SCOPE_KEY, scope)),
+        _ => filter = filter.and(with_key(element::SCOPE_KEY, scope)),
     }
     if let Some(text) = call.query_parameter("text")? {
         filter = filter.and(containing(&text));
     }
     if let Some(state) = call.query_parameter("state")? {
-        let state = Operand::Text(Name::from(state));
-        filter = filter.and(Filter::Column(element::STATE, Test::Equal(state)));
+        filter = filter.and(with_text(element::STATE, &state));
     }
     if let Some(has_incident) = call.query_parameter("hasIncident")? {
         filter = filter.and(with_incident(has_incident == "true"));
@@ -90,15 +87,12 @@ async fn window(call: &Call<'_>, instance_key: Key, scope: Key) -> Result<Found,
         None => Position::Offset(call.query_number("from")?.unwrap_or(0)),
     };
     let limit = call.query_number("limit")?.unwrap_or(u64::from(PAGE_LIMIT_DEFAULT));
+    let filter = filter.and(call.visible_rows(&element::ENTITY).await?);
     let search = Search {
-        entity: EntityRef(&element::ENTITY),
-        filter: filter.and(call.visible_rows(&element::ENTITY).await?),
         sort: vec![Sort { column: element::KEY, descending }],
         position,
-        limit: limit as u32,
         count_up_to: EXACT_MAX,
-        columns: u64::MAX >> (64 - element::ENTITY.columns.len()),
-        cut: None,
+        ..search(&element::ENTITY, filter, limit as u32)
     };
     call.fresh_storage().await?.search(search).await
 }
@@ -116,7 +110,7 @@ fn containing(text: &str) -> Filter {
     pattern.push('*');
     let like = |column| Filter::Column(column, Test::Like(Name::from(&*pattern)));
     let mut any = vec![like(element::ELEMENT_ID), like(element::ELEMENT_NAME)];
-    any.extend(text.parse().ok().map(|key| key_is(element::KEY, key)));
+    any.extend(text.parse().ok().map(|key| with_key(element::KEY, key)));
     Filter::Any(any)
 }
 
@@ -134,18 +128,15 @@ pub(super) fn with_incident(has_incident: bool) -> Filter {
 
 /// How many elements are in each of these that may have some.
 async fn counts(call: &Call<'_>, instance_key: Key, rows: &[Row]) -> Result<BTreeMap<Key, i64>, Failure> {
-    let is_scope = |row: &&Row| {
-        let kind = row[usize::from(element::TYPE)].text();
-        kind.is_some_and(|kind| SCOPES.contains(&kind.as_str()))
-    };
-    let mut scopes: Vec<_> =
-        rows.iter().filter(is_scope).filter_map(|row| row[0].integer().map(Operand::Integer)).collect();
+    let is_scope = |row: &&Row| text(row, element::TYPE).is_some_and(|kind| SCOPES.contains(&kind.as_str()));
+    let scopes = rows.iter().filter(is_scope).map(|row| operand(key_of(row, element::KEY)));
+    let mut scopes: Vec<_> = scopes.collect();
     scopes.sort_unstable();
     let mut counts = BTreeMap::new();
     for scopes in scopes.chunks(SCOPES_AT_ONCE) {
         let asked = Statistics {
             entity: EntityRef(&element::ENTITY),
-            filter: key_is(element::INSTANCE_KEY, instance_key)
+            filter: with_key(element::INSTANCE_KEY, instance_key)
                 .and(Filter::Column(element::SCOPE_KEY, Test::In(scopes.to_vec()))),
             group_by: vec![element::SCOPE_KEY],
             aggregates: vec![Aggregate::Count(Filter::everything())],
@@ -160,23 +151,18 @@ async fn counts(call: &Call<'_>, instance_key: Key, rows: &[Row]) -> Result<BTre
 /// Scopes that one question names.
 const SCOPES_AT_ONCE: usize = 1_000;
 
-fn key_of(row: &Row, column: u8) -> Key {
-    statistics::number(row, usize::from(column)).cast_unsigned()
-}
-
 fn write(row: &Row, counts: &BTreeMap<Key, i64>, out: &mut Vec<u8>) {
-    let at = |column: u8| &row[usize::from(column)];
-    let key = key_of(row, element::KEY);
+    let key_here = key_of(row, element::KEY);
     object(out)
-        .with("elementInstanceKey", Digits(key))
-        .with("elementId", at(element::ELEMENT_ID).text())
-        .with("elementName", at(element::ELEMENT_NAME).text())
-        .with("type", at(element::TYPE).text())
-        .with("state", at(element::STATE).text())
-        .with("hasIncident", at(element::HAS_INCIDENT).integer().is_some_and(|count| count > 0))
-        .with("incidentKey", at(element::INCIDENT_KEY).integer().map(|key| Digits(key.cast_unsigned())))
-        .with("startDate", Moment(statistics::number(row, usize::from(element::START))))
-        .with("endDate", at(element::END).integer().map(Moment))
-        .with("childCount", counts.get(&key).copied().unwrap_or(0))
+        .with("elementInstanceKey", Digits(key_here))
+        .with("elementId", text(row, element::ELEMENT_ID))
+        .with("elementName", text(row, element::ELEMENT_NAME))
+        .with("type", text(row, element::TYPE))
+        .with("state", text(row, element::STATE))
+        .with("hasIncident", number(row, element::HAS_INCIDENT).is_some_and(|count| count > 0))
+        .with("incidentKey", key(row, element::INCIDENT_KEY).map(Digits))
+        .with("startDate", Moment(number(row, element::START).unwrap_or(0)))
+        .with("endDate", number(row, element::END).map(Moment))
+        .with("childCount", counts.get(&key_here).copied().unwrap_or(0))
         .end();
 }

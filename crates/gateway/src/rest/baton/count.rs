@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use http::StatusCode;
 use search::model::process_instance as instance;
-use search::{EntityRef, Found, Position, Search};
+use search::{Found, Search};
 use tokio::time::{Instant, timeout_at};
 
 use super::EXACT_MAX;
+use super::rows::search;
 use crate::rest::call::Call;
 use crate::rest::limits::COUNT_MAX;
 use crate::rest::problem::Failure;
@@ -23,20 +24,11 @@ const FURTHER: u64 = 20;
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
     let filter = filter_of(call, &instance::ENTITY)?.and(call.visible_rows(&instance::ENTITY).await?);
     let storage = call.fresh_storage().await?;
-    let counted = count(TIME_MAX, async |count_up_to| {
-        let search = Search {
-            entity: EntityRef(&instance::ENTITY),
-            filter: filter.clone(),
-            sort: Vec::new(),
-            position: Position::Offset(0),
-            limit: 1,
-            count_up_to,
-            columns: 1,
-            cut: None,
-        };
-        storage.search(search).await
-    })
-    .await?;
+    let counted = count(TIME_MAX, |count_up_to| {
+        let one = search(&instance::ENTITY, filter.clone(), 1);
+        storage.search(Search { count_up_to, columns: 1, ..one })
+    });
+    let counted = counted.await?;
     let mut out = Vec::with_capacity(64);
     object(&mut out).with("count", counted.count).with("isExact", counted.is_exact).end();
     Ok(Reply::json(out))
@@ -50,10 +42,10 @@ struct Counted {
 }
 
 /// Counts further and further until all is counted or the time is over.
-async fn count(
-    time_max: Duration,
-    search: impl AsyncFn(u64) -> Result<Found, Failure>,
-) -> Result<Counted, Failure> {
+async fn count<F>(time_max: Duration, search: impl Fn(u64) -> F) -> Result<Counted, Failure>
+where
+    F: Future<Output = Result<Found, Failure>>,
+{
     let until = Instant::now() + time_max;
     let (mut counted, mut up_to) = (Counted::default(), COUNT_MAX);
     while !counted.is_exact && up_to <= EXACT_MAX {
@@ -74,7 +66,7 @@ mod tests {
     /// A store with so many rows that counts some of them in a millisecond.
     async fn counted(rows: u64, rows_per_ms: u64) -> (Counted, u64) {
         let began = Instant::now();
-        let counted = count(TIME_MAX, async |up_to| {
+        let counted = count(TIME_MAX, |up_to| async move {
             tokio::time::sleep(Duration::from_millis(rows.min(up_to) / rows_per_ms)).await;
             Ok(Found { total: rows.min(up_to), has_more: rows > up_to, rows: Vec::new() })
         });
@@ -95,12 +87,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_store_that_gives_up_leaves_what_was_counted() {
-        let too_slow = count(TIME_MAX, async |up_to| match up_to {
-            COUNT_MAX => Ok(Found { total: up_to, has_more: true, rows: Vec::new() }),
-            _ => Err(Failure::too_slow(String::new())),
+        let too_slow = count(TIME_MAX, |up_to| async move {
+            match up_to {
+                COUNT_MAX => Ok(Found { total: up_to, has_more: true, rows: Vec::new() }),
+                _ => Err(Failure::too_slow(String::new())),
+            }
         });
         assert_eq!(too_slow.await, Ok(Counted { count: COUNT_MAX, is_exact: false }));
-        let away = count(TIME_MAX, async |_| Err(Failure::storage_away()));
+        let away = count(TIME_MAX, |_| async { Err(Failure::storage_away()) });
         assert_eq!(away.await, Err(Failure::storage_away()));
     }
 }

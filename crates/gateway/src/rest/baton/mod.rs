@@ -12,6 +12,7 @@ mod jobs;
 mod lookup;
 mod permissions;
 mod quarantine;
+mod rows;
 mod steps;
 mod views;
 

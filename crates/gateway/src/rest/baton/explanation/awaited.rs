@@ -12,7 +12,8 @@ use search::model::{
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{equal, grouped, integer, key_of, number, one_of, rows, text, word};
+use super::super::rows::{key_of, number, text, with_key, with_text};
+use super::{grouped, one_of, visible};
 use crate::management::WorkerStatus;
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
@@ -236,17 +237,17 @@ pub(super) async fn of(
     elements: &[Row],
     keys: &[Key],
 ) -> Result<BTreeMap<Key, Vec<Awaited>>, Failure> {
-    let instance_key = integer(key_of(instance, instance::KEY));
-    let messages = equal(subscription::INSTANCE_KEY, instance_key.clone())
-        .and(equal(subscription::STATE, word("CREATED")))
+    let instance_key = key_of(instance, instance::KEY);
+    let messages = with_key(subscription::INSTANCE_KEY, instance_key)
+        .and(with_text(subscription::STATE, "CREATED"))
         .and(one_of(subscription::ELEMENT_KEY, keys));
-    let called = equal(instance::PARENT_INSTANCE_KEY, instance_key)
+    let called = with_key(instance::PARENT_INSTANCE_KEY, instance_key)
         .and(one_of(instance::PARENT_ELEMENT_KEY, keys))
         .and(search::Filter::Column(instance::END, search::Test::Exists(false)));
     let (waits, messages, called) = try_join3(
-        rows(call, &wait::ENTITY, one_of(wait::ELEMENT_KEY, keys)),
-        rows(call, &subscription::ENTITY, messages),
-        rows(call, &instance::ENTITY, called),
+        visible(call, &wait::ENTITY, one_of(wait::ELEMENT_KEY, keys)),
+        visible(call, &subscription::ENTITY, messages),
+        visible(call, &instance::ENTITY, called),
     )
     .await?;
     let parts = Parts::of(call, instance, &waits, messages, called).await?;
@@ -279,8 +280,8 @@ impl Parts {
         let details: Vec<Details> = waits.iter().map(Details::of).collect();
         let keys = |name: &str| -> Vec<Key> { details.iter().filter_map(|one| one.key(name)).collect() };
         let (jobs, tasks) = try_join(
-            rows(call, &job::ENTITY, one_of(job::KEY, &keys("jobKey"))),
-            rows(call, &task::ENTITY, one_of(task::KEY, &keys("taskKey"))),
+            visible(call, &job::ENTITY, one_of(job::KEY, &keys("jobKey"))),
+            visible(call, &task::ENTITY, one_of(task::KEY, &keys("taskKey"))),
         )
         .await?;
         Ok(Self {
@@ -313,9 +314,8 @@ impl Parts {
     /// `messages` are the subscriptions of its element.
     fn of_wait(&self, row: &Row, began_ms: i64, messages: &[Row]) -> Awaited {
         let details = Details::of(row);
-        let one = |all: &'_ BTreeMap<Key, Vec<Row>>, name: &str| {
-            Some(all.get(&details.key(name)?)?.first()?.clone())
-        };
+        let one =
+            |all: &BTreeMap<Key, Vec<Row>>, name: &str| Some(all.get(&details.key(name)?)?.first()?.clone());
         match text(row, wait::TYPE).as_deref() {
             Some("JOB") => {
                 let job_type = details.text("jobType").unwrap_or_default();

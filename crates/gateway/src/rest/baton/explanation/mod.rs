@@ -15,6 +15,7 @@ use search::{EntityRef, Filter, Found, Operand, Position, Row, Search, Sort, Tes
 
 use super::EXACT_MAX;
 use super::children::{SCOPES, with_incident};
+use super::rows::{key_of, number, operand, search, text, whole, with_key, with_text};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 use crate::rest::query;
@@ -30,7 +31,7 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
     let key = call.key()?;
     let missing = Failure::not_found(format!("Process Instance with key '{key}' not found"));
     let of =
-        query::visible_row(call, &instance::ENTITY, integer(key), whole(&instance::ENTITY), missing).await?;
+        query::visible_row(call, &instance::ENTITY, operand(key), whole(&instance::ENTITY), missing).await?;
     let found = elements(call, key, &of).await?;
     let keys: Vec<Key> = found.rows.iter().map(|row| key_of(row, element::KEY)).collect();
     let (awaited, incidents) =
@@ -66,14 +67,14 @@ async fn elements(call: &Call<'_>, key: Key, instance: &Row) -> Result<Found, Fa
     let is_none = Filter::Column(element::TYPE, Test::NotIn(SCOPES.map(word).into()));
     let told = is_scope.and(Filter::Any(vec![
         with_incident(true),
-        Filter::Column(element::KEY, Test::In(waiting.iter().copied().map(integer).collect())),
+        Filter::Column(element::KEY, Test::In(waiting.iter().copied().map(operand).collect())),
     ]));
-    let mut filter = equal(element::INSTANCE_KEY, integer(key))
-        .and(equal(element::STATE, word("ACTIVE")))
-        .and(Filter::Column(element::KEY, Test::NotEqual(integer(key))))
+    let mut filter = with_key(element::INSTANCE_KEY, key)
+        .and(with_text(element::STATE, "ACTIVE"))
+        .and(Filter::Column(element::KEY, Test::NotEqual(operand(key))))
         .and(Filter::Any(vec![is_none, told]));
     if let Some(id) = &element_id {
-        filter = filter.and(equal(element::ELEMENT_ID, Operand::Text(id.clone())));
+        filter = filter.and(with_text(element::ELEMENT_ID, id));
     }
     // The instance itself waits for listeners, too: it comes before its elements.
     let process_id = text(instance, instance::PROCESS_ID);
@@ -96,7 +97,7 @@ async fn elements(call: &Call<'_>, key: Key, instance: &Row) -> Result<Found, Fa
 /// The elements with others in them that wait for a listener of their own.
 async fn waiting_scopes(call: &Call<'_>, key: Key) -> Result<Vec<Key>, Failure> {
     let kinds = Filter::Column(wait::ELEMENT_TYPE, Test::In(SCOPES.map(word).into()));
-    let rows = rows(call, &wait::ENTITY, equal(wait::INSTANCE_KEY, integer(key)).and(kinds)).await?;
+    let rows = visible(call, &wait::ENTITY, with_key(wait::INSTANCE_KEY, key).and(kinds)).await?;
     let mut keys: Vec<Key> = rows.iter().map(|row| key_of(row, wait::ELEMENT_KEY)).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -122,10 +123,10 @@ fn as_element(instance: &Row) -> Row {
 
 /// Open incidents of elements, by their keys.
 async fn incidents(call: &Call<'_>, key: Key, keys: &[Key]) -> Result<BTreeMap<Key, Vec<Row>>, Failure> {
-    let filter = equal(incident::INSTANCE_KEY, integer(key))
-        .and(equal(incident::STATE, word("ACTIVE")))
+    let filter = with_key(incident::INSTANCE_KEY, key)
+        .and(with_text(incident::STATE, "ACTIVE"))
         .and(one_of(incident::ELEMENT_KEY, keys));
-    Ok(grouped(rows(call, &incident::ENTITY, filter).await?, incident::ELEMENT_KEY))
+    Ok(grouped(visible(call, &incident::ENTITY, filter).await?, incident::ELEMENT_KEY))
 }
 
 fn write_incident(row: &Row, out: &mut Vec<u8>) {
@@ -138,57 +139,19 @@ fn write_incident(row: &Row, out: &mut Vec<u8>) {
         .end();
 }
 
-fn integer(key: Key) -> Operand {
-    Operand::Integer(key.cast_signed())
-}
-
 fn word(word: &str) -> Operand {
     Operand::Text(Name::from(word))
 }
 
-fn equal(column: ColumnId, operand: Operand) -> Filter {
-    Filter::Column(column, Test::Equal(operand))
-}
-
 fn one_of(column: ColumnId, keys: &[Key]) -> Filter {
-    let mut keys: Vec<_> = keys.iter().copied().map(integer).collect();
+    let mut keys: Vec<_> = keys.iter().copied().map(operand).collect();
     keys.sort_unstable();
     keys.dedup();
     Filter::Column(column, Test::In(keys))
 }
 
-fn number(row: &Row, column: ColumnId) -> Option<i64> {
-    row[usize::from(column)].integer()
-}
-
-fn key_of(row: &Row, column: ColumnId) -> Key {
-    number(row, column).unwrap_or(0).cast_unsigned()
-}
-
-fn text(row: &Row, column: ColumnId) -> Option<Name> {
-    row[usize::from(column)].text().cloned()
-}
-
-const fn whole(entity: &Entity) -> u64 {
-    u64::MAX >> (64 - entity.columns.len())
-}
-
-/// A search for rows in the order of their identities.
-fn search(entity: &'static Entity, filter: Filter, limit: u32) -> Search {
-    Search {
-        entity: EntityRef(entity),
-        filter,
-        sort: vec![Sort { column: 0, descending: false }],
-        position: Position::Offset(0),
-        limit,
-        count_up_to: 0,
-        columns: whole(entity),
-        cut: None,
-    }
-}
-
 /// Rows that whoever asks may see.
-async fn rows(call: &Call<'_>, entity: &'static Entity, filter: Filter) -> Result<Vec<Row>, Failure> {
+async fn visible(call: &Call<'_>, entity: &'static Entity, filter: Filter) -> Result<Vec<Row>, Failure> {
     let filter = filter.and(call.visible_rows(entity).await?);
     Ok(call.storage()?.search(search(entity, filter, ROWS_MAX)).await?.rows)
 }

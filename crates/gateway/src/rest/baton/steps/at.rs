@@ -133,8 +133,11 @@ impl Then {
         }
         let Some(mut element) = self.active.remove(&key) else { return };
         // Variables of the scope are gone with it.
-        let mut later = self.variables.split_off(&(key, Name::default()));
-        self.variables.append(&mut later.split_off(&(key + 1, Name::default())));
+        let of_scope = (key, Name::default())..(key + 1, Name::default());
+        let gone: Vec<_> = self.variables.range(of_scope).map(|(place, _)| place.clone()).collect();
+        for place in gone {
+            self.variables.remove(&place);
+        }
         if let Some(counts) = self.counts.get_mut(&element.element_id) {
             counts.active -= 1;
         }

@@ -6,7 +6,8 @@ use search::model::{
     ColumnId, Entity, element_instance as element, incident, job, process_instance as instance,
 };
 
-use super::{Step, key_of, number, of_instance, search, text};
+use super::super::rows::{key as key_of, number, search, text, with_key};
+use super::Step;
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
@@ -16,7 +17,7 @@ const ROWS_MAX: u32 = 10_000;
 /// Steps made of what else is kept, numbered from 1 on.
 pub(super) async fn steps(call: &Call<'_>, key: Key) -> Result<Vec<Step>, Failure> {
     let rows = async |entity: &'static Entity, column| {
-        let found = call.storage()?.search(search(entity, of_instance(column, key), ROWS_MAX)).await?;
+        let found = call.storage()?.search(search(entity, with_key(column, key), ROWS_MAX)).await?;
         Ok::<_, Failure>(found.rows)
     };
     let mut steps = Vec::new();

@@ -10,8 +10,10 @@ mod timeline;
 
 use http::StatusCode;
 use protocol::{Key, Name, RejectionType};
-use search::model::{ColumnId, Entity, ORDER_CHARS, instance_step as step, process_instance as instance};
-use search::{EntityRef, Filter, Operand, Position, Row, Search, Sort, Test};
+use search::model::{ORDER_CHARS, instance_step as step, process_instance as instance};
+use search::{Filter, Row, Search, Test};
+
+use super::rows;
 
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
@@ -80,30 +82,12 @@ fn write(step: &Step, out: &mut Vec<u8>) {
 /// Refuses an instance that is not there, or not for the caller.
 async fn check(call: &Call<'_>, key: Key) -> Result<(), Failure> {
     let missing = Failure::not_found(format!("Process Instance with key '{key}' not found"));
-    let id = Operand::Integer(key.cast_signed());
-    query::visible_row(call, &instance::ENTITY, id, 1, missing).await.map(drop)
-}
-
-fn search(entity: &'static Entity, filter: Filter, limit: u32) -> Search {
-    Search {
-        entity: EntityRef(entity),
-        filter,
-        sort: vec![Sort { column: 0, descending: false }],
-        position: Position::Offset(0),
-        limit,
-        count_up_to: 0,
-        columns: u64::MAX >> (64 - entity.columns.len()),
-        cut: None,
-    }
-}
-
-fn of_instance(column: ColumnId, key: Key) -> Filter {
-    Filter::Column(column, Test::Equal(Operand::Integer(key.cast_signed())))
+    query::visible_row(call, &instance::ENTITY, rows::operand(key), 1, missing).await.map(drop)
 }
 
 /// Whether the steps of the instance are kept from its beginning on.
 async fn is_recorded(call: &Call<'_>, key: Key) -> Result<bool, Failure> {
-    let first = search(&step::ENTITY, of_instance(step::INSTANCE_KEY, key), 1);
+    let first = rows::search(&step::ENTITY, rows::with_key(step::INSTANCE_KEY, key), 1);
     let found = call.storage()?.search(first).await?;
     let begins = |row: &Row| {
         row[usize::from(step::TYPE)].text().is_some_and(|kind| &**kind == "ELEMENT_ACTIVATED")
@@ -114,22 +98,22 @@ async fn is_recorded(call: &Call<'_>, key: Key) -> Result<bool, Failure> {
 
 /// Steps that are kept; one more than asked for tells that there are more.
 async fn recorded(call: &Call<'_>, key: Key, after: u64, limit: usize) -> Result<Vec<Step>, Failure> {
-    let behind = Filter::Column(step::KEY, Test::Greater(Operand::Integer(after.cast_signed())));
-    let filter = of_instance(step::INSTANCE_KEY, key).and(behind);
-    let asked = search(&step::ENTITY, filter, limit as u32 + 1);
+    let behind = Filter::Column(step::KEY, Test::Greater(rows::operand(after)));
+    let filter = rows::with_key(step::INSTANCE_KEY, key).and(behind);
+    let asked = rows::search(&step::ENTITY, filter, limit as u32 + 1);
     let asked = Search { cut: Some((step::VALUE, ORDER_CHARS as u32)), ..asked };
-    let rows = call.storage()?.search(asked).await?.rows;
+    let found = call.storage()?.search(asked).await?;
     let of_row = |row: Row| Step {
-        position: number(&row, step::KEY).unwrap_or(0).cast_unsigned(),
-        time_ms: number(&row, step::TIME).unwrap_or(0),
-        kind: text(&row, step::TYPE).unwrap_or_default(),
-        element_id: text(&row, step::ELEMENT_ID),
-        element_key: key_of(&row, step::ELEMENT_KEY),
-        subject_key: key_of(&row, step::SUBJECT_KEY),
-        name: text(&row, step::NAME),
-        value: text(&row, step::VALUE),
+        position: rows::number(&row, step::KEY).unwrap_or(0).cast_unsigned(),
+        time_ms: rows::number(&row, step::TIME).unwrap_or(0),
+        kind: rows::text(&row, step::TYPE).unwrap_or_default(),
+        element_id: rows::text(&row, step::ELEMENT_ID),
+        element_key: rows::key(&row, step::ELEMENT_KEY),
+        subject_key: rows::key(&row, step::SUBJECT_KEY),
+        name: rows::text(&row, step::NAME),
+        value: rows::text(&row, step::VALUE),
     };
-    Ok(rows.into_iter().map(of_row).collect())
+    Ok(found.rows.into_iter().map(of_row).collect())
 }
 
 /// Tells each kept step of an instance, in their order, up to a position. Refuses an instance whose steps are not kept.
@@ -164,18 +148,6 @@ async fn each(call: &Call<'_>, key: Key, until: u64, mut tell: impl FnMut(Step))
             )));
         }
     }
-}
-
-fn number(row: &Row, column: ColumnId) -> Option<i64> {
-    row[usize::from(column)].integer()
-}
-
-fn key_of(row: &Row, column: ColumnId) -> Option<Key> {
-    number(row, column).map(i64::cast_unsigned)
-}
-
-fn text(row: &Row, column: ColumnId) -> Option<Name> {
-    row[usize::from(column)].text().cloned()
 }
 
 #[cfg(test)]
