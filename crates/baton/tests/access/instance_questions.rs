@@ -362,7 +362,7 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
 
     // What people do with it is told with their names.
     let modify = json!({"activateInstructions": [{"elementId": "charge"}]});
-    for (action, body) in [("modification", modify), ("suspension", json!({})), ("cancellation", json!({}))] {
+    for (action, body) in [("modification", modify), ("cancellation", json!({}))] {
         let done = server.post(&format!("/v2/process-instances/{key}/{action}"), &body).by(&by("root"));
         assert!([200, 204].contains(&done.send().await.status), "{action}");
     }
@@ -376,7 +376,7 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     let events: Vec<_> =
         timeline["events"].as_array().unwrap().iter().map(|one| (&one["kind"], &one["value"])).collect();
     let by_root = |kind: &str| (json!(kind), json!("root"));
-    let expected = [by_root("MODIFIED"), by_root("SUSPENDED"), by_root("CANCELED")];
+    let expected = [by_root("MODIFIED"), by_root("CANCELED")];
     assert_eq!(events, expected.iter().map(|(kind, by)| (kind, by)).collect::<Vec<_>>());
 }
 
