@@ -1,11 +1,11 @@
 import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'solid-js';
-import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
+import { countProcessInstances, getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { useRead } from '../query';
-import { number, total } from '../ui/numbers';
+import { counted, number } from '../ui/numbers';
 import { Table, usePlace } from '../ui/Table';
 import { CopyAs } from '../views/CopyAs';
 import { Views } from '../views/Views';
@@ -52,6 +52,8 @@ export default function Instances(): JSX.Element {
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, ProcessInstanceResult>>(new Map());
   const [all, setAll] = createSignal(false);
   const [bulk, setBulk] = createSignal<BulkKind>();
+  // Before something is done with all of them, it is said how many that are.
+  const matching = useRead(countProcessInstances, () => ({ body: { filter: api() }, enabled: chosen().size > 0 || all(), live: true }));
   const unselect = () => {
     setChosen(new Map());
     setAll(false);
@@ -112,9 +114,9 @@ export default function Instances(): JSX.Element {
       </Show>
       <Show when={chosen().size > 0 || all()}>
         <div class="row panel" role="toolbar" aria-label="Selection">
-          <strong>{all() ? `All that match (${total(found.data?.page)})` : `${number(chosen().size)} chosen`}</strong>
+          <strong>{all() ? `All that match (${counted(matching.data)})` : `${number(chosen().size)} chosen`}</strong>
           <Show when={!all()}>
-            <button onClick={() => setAll(true)}>Choose all {total(found.data?.page)} that match</button>
+            <button onClick={() => setAll(true)}>Choose all {counted(matching.data)} that match</button>
           </Show>
           <span class="spacer" />
           <button onClick={() => setBulk('retry')}>Retry</button>

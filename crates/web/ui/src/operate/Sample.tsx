@@ -2,7 +2,7 @@ import { createEffect, For, type JSX, Show } from 'solid-js';
 import { countProcessInstances, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
 import { useRead } from '../query';
-import { number, total } from '../ui/numbers';
+import { counted, number } from '../ui/numbers';
 import { Failure, State } from '../ui/parts';
 
 const SAMPLE = 5;
@@ -10,15 +10,14 @@ const SAMPLE = 5;
 /** How many instances a filter matches now, and some of them. */
 export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count: number) => void) | undefined; words?: string }): JSX.Element {
   const sample = useRead(searchProcessInstances, () => ({ body: { filter: props.filter, page: { limit: SAMPLE } }, keep: false }));
-  const counted = useRead(countProcessInstances, () => ({ body: { filter: props.filter }, keep: false }));
-  const count = () => counted.data?.count ?? 0;
-  const words = () => counted.data && total({ totalItems: counted.data.count, hasMoreTotalItems: !counted.data.isExact });
+  const all = useRead(countProcessInstances, () => ({ body: { filter: props.filter }, keep: false }));
+  const count = () => all.data?.count ?? 0;
   createEffect(() => props.onCount?.(count()));
   return (
     <>
-      <Show when={sample.error ?? counted.error}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={sample.error ?? all.error}>{(error) => <Failure of={error()} />}</Show>
       <p>
-        <strong>{words() ?? '…'}</strong> instances {props.words ?? 'match now'}.
+        <strong>{counted(all.data)}</strong> instances {props.words ?? 'match now'}.
       </p>
       <ul class="plain-list">
         <For each={sample.data?.items}>
