@@ -35,11 +35,12 @@ export function Waits(props: {
         <For each={found.data?.items}>
           {(element) => (
             <>
-              <For each={element.waitsFor} fallback={<Show when={element.type === 'CALL_ACTIVITY'}>
+              <Show when={element.type === 'CALL_ACTIVITY' && element.waitsFor.length === 0}>
                 <li>
                   <strong>{props.nameOf(element.elementId)}</strong> waits for <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>the instances that it has called</A>
                 </li>
-              </Show>}>
+              </Show>
+              <For each={element.waitsFor}>
                 {(awaited) => (
                   <li class="row">
                     <span>
