@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::basic::{Basic, Recheck};
 use crate::clock::Clock;
 use crate::metric_definitions::refused;
@@ -119,6 +121,12 @@ impl Authenticator {
     /// The sessions, if there may be any.
     pub fn sessions(&self) -> Option<&Sessions> {
         self.sessions.as_ref()
+    }
+
+    /// News of sessions that are ended, if the request comes with one instead of credentials.
+    pub fn session_ends(&self, presented: &Presented<'_>) -> Option<watch::Receiver<()>> {
+        let sessions = self.sessions.as_ref().filter(|_| presented.authorization.is_none())?;
+        presented.cookie(sessions.cookie_name()).map(|_| sessions.ends())
     }
 
     /// Authenticates a request. An `Authorization` header takes precedence over a session.

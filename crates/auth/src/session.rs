@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::basic::CachedUser;
 use crate::clock::Clock;
@@ -23,10 +24,13 @@ const CSRF_COOKIE: &str = "X-CSRF-TOKEN";
 const COOKIE: &str = "baton-session";
 /// The same with TLS: browsers take the prefix only from us, over TLS, for this host (RFC 6265bis §4.1.3.2).
 const COOKIE_SECURE: &str = "__Host-baton-session";
+/// The same below a path, which that prefix does not go with.
+const COOKIE_BELOW: &str = "__Secure-baton-session";
 
 /// The cookie of a login that is under way at the issuer.
 const DEPARTURE: &str = "baton-sign-in";
 const DEPARTURE_SECURE: &str = "__Host-baton-sign-in";
+const DEPARTURE_BELOW: &str = "__Secure-baton-sign-in";
 /// Tokens are renewed this long before they end.
 const RENEWED_BEFORE_MS: u64 = 30_000;
 
@@ -45,6 +49,8 @@ pub struct SessionSettings {
     pub secure: bool,
     /// Whether requests that change something need the CSRF token.
     pub csrf: bool,
+    /// The path that browsers send cookies to, and to all below.
+    pub path: String,
 }
 
 impl Default for SessionSettings {
@@ -56,6 +62,7 @@ impl Default for SessionSettings {
             per_user_max: 64,
             secure: true,
             csrf: true,
+            path: "/".to_owned(),
         }
     }
 }
@@ -156,12 +163,20 @@ pub struct Sessions {
     table: Mutex<Table>,
     key: ProcessKey,
     clock: Clock,
+    /// Told whenever a session is ended.
+    ends: watch::Sender<()>,
 }
 
 impl Sessions {
     /// No sessions yet.
     pub fn new(settings: SessionSettings, clock: Clock) -> Self {
-        Self { settings, table: Mutex::default(), key: ProcessKey::random(), clock }
+        let ends = watch::Sender::new(());
+        Self { settings, table: Mutex::default(), key: ProcessKey::random(), clock, ends }
+    }
+
+    /// News of sessions that are ended before their time, whosever they are.
+    pub(crate) fn ends(&self) -> watch::Receiver<()> {
+        self.ends.subscribe()
     }
 
     /// Begins a session and gives its ID. It ends at `ends_ms` at the latest, by the time of day.
@@ -274,6 +289,7 @@ impl Sessions {
 
     pub(crate) fn end(&self, id: &str) {
         self.table.lock().remove(&self.digest(id));
+        self.ends.send_replace(());
     }
 
     /// Ends all sessions of somebody, for example one who was removed. Gives how many there were.
@@ -281,6 +297,7 @@ impl Sessions {
         let mut table = self.table.lock();
         let before = table.by_digest.len();
         table.remove_those(|session| session.principal.identity == *identity);
+        self.ends.send_replace(());
         before - table.by_digest.len()
     }
 
@@ -314,7 +331,15 @@ impl Sessions {
 
     /// The name of the cookie with the ID.
     pub(crate) fn cookie_name(&self) -> &'static str {
-        if self.settings.secure { COOKIE_SECURE } else { COOKIE }
+        self.name_of([COOKIE, COOKIE_SECURE, COOKIE_BELOW])
+    }
+
+    fn name_of(&self, [open, secure, below]: [&'static str; 3]) -> &'static str {
+        match (self.settings.secure, &*self.settings.path) {
+            (false, _) => open,
+            (true, "/") => secure,
+            (true, _) => below,
+        }
     }
 
     /// Values of `Set-Cookie` that begin a session in the browser.
@@ -327,7 +352,7 @@ impl Sessions {
 
     /// The name of the cookie of logins that are under way at the issuer.
     pub(crate) fn departure_name(&self) -> &'static str {
-        if self.settings.secure { DEPARTURE_SECURE } else { DEPARTURE }
+        self.name_of([DEPARTURE, DEPARTURE_SECURE, DEPARTURE_BELOW])
     }
 
     /// Values of `Set-Cookie` that end it there.
@@ -340,7 +365,7 @@ impl Sessions {
 
     pub(crate) fn cookie(&self, name: &str, value: &str, more: &str) -> String {
         let secure = if self.settings.secure { "; Secure" } else { "" };
-        format!("{name}={value}; Path=/; SameSite=Lax{secure}{more}")
+        format!("{name}={value}; Path={}; SameSite=Lax{secure}{more}", self.settings.path)
     }
 }
 
@@ -529,5 +554,11 @@ mod tests {
             "__Host-baton-session=ID; Path=/; SameSite=Lax; Secure; HttpOnly"
         );
         assert_eq!(secure.ending_cookies()[1], "X-CSRF-TOKEN=; Path=/; SameSite=Lax; Secure; Max-Age=0");
+        let below = SessionSettings { path: "/tools/baton".to_owned(), ..Default::default() };
+        let below = fixture(below).sessions;
+        let [session, csrf] = below.ending_cookies();
+        assert!(session.starts_with("__Secure-baton-session=; Path=/tools/baton; "), "{session}");
+        assert!(csrf.starts_with("X-CSRF-TOKEN=; Path=/tools/baton; "), "{csrf}");
+        assert_eq!(below.departure_name(), "__Secure-baton-sign-in");
     }
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::Duration;
 
 use auth::{
     Authenticator, ClaimPath, Clock, Departed, Identity, Method, Presented, Principal, Refusal, SignIn,
@@ -16,6 +17,7 @@ use auth::{
 };
 use broker_api::{Broker, SubmitError};
 use futures::future::{BoxFuture, FutureExt as _};
+use http::StatusCode;
 use http::request::Parts;
 use protocol::{
     Caller, EntityType, Grants, IdentityQuery, IdentityReply, Name, Query, QueryReply, Rejection,
@@ -28,6 +30,8 @@ use serde_json::{Map, Value};
 
 use crate::connection::Address;
 
+/// How often the session of a request that waits is looked at.
+const SESSION_RECHECKED: Duration = Duration::from_secs(5);
 /// Principals whose grants are remembered.
 const KNOWN_MAX: usize = 10_000;
 /// Most authorizations of one principal that are considered.
@@ -138,6 +142,22 @@ impl Access {
     pub(crate) async fn authenticate(&self, head: &Parts) -> Result<Arc<Principal>, Refusal> {
         let presented = self.presented(head)?;
         self.0.authenticator.authenticate(&presented).await
+    }
+
+    /// Resolves with the refusal once the session of a request has ended; never, if it came without one.
+    pub(crate) async fn until_session_ends(&self, head: &Parts) -> Refusal {
+        let ends = self.presented(head).ok().and_then(|it| self.0.authenticator.session_ends(&it));
+        let Some(mut ends) = ends else { return std::future::pending().await };
+        loop {
+            // Its time, or that of its user, may be over without news.
+            drop(tokio::time::timeout(SESSION_RECHECKED, ends.changed()).await);
+            match self.authenticate(head).await {
+                Err(refusal) if refusal.reason.status() == StatusCode::UNAUTHORIZED.as_u16() => {
+                    return refusal;
+                }
+                _ => {}
+            }
+        }
     }
 
     pub(crate) async fn sign_in(&self, head: &Parts, with: SignIn<'_>) -> Result<SignedIn, Refusal> {

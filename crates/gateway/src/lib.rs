@@ -2,6 +2,7 @@
 //! through a trait.
 
 mod access;
+mod base_path;
 mod connection;
 pub mod grpc;
 mod hosts;
@@ -14,6 +15,7 @@ mod tenancy;
 mod wall_clock;
 
 pub use access::{Access, AccessOptions, EngineUsers};
+pub use base_path::BasePath;
 pub use connection::{ConnectionSettings, Connections};
 pub use hosts::Hosts;
 pub use secrets::Secrets;

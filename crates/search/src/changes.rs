@@ -3,7 +3,7 @@
 //! The exporter tells the subjects of the records of each flush, as long as there are readers. The last flushes are
 //! kept, so that a reader that comes back a moment later has missed nothing.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -76,7 +76,7 @@ impl List {
 }
 
 /// The subject of a record.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Touch {
     /// The list that shows it, if any does.
     pub list: Option<List>,
@@ -93,7 +93,41 @@ pub struct Touch {
 }
 
 /// The changes of one flush. `None`: it may be anything.
-pub type Flushed = Option<Arc<[Touch]>>;
+pub type Flushed = Option<Arc<Flush>>;
+
+/// The touches of one flush, once for readers of one instance and once for readers of anything else: of those there are
+/// few, however many instances were touched.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Flush {
+    /// Those of instances, in the order of their keys.
+    of_instances: Box<[Touch]>,
+    /// All of them without the keys of instances, each once.
+    broad: Box<[Touch]>,
+}
+
+impl Flush {
+    /// Sorts touches.
+    pub fn new(touches: &HashSet<Touch>) -> Self {
+        let mut of_instances: Vec<_> =
+            touches.iter().filter(|touch| touch.process_instance_key != 0).cloned().collect();
+        of_instances.sort_unstable_by_key(|touch| touch.process_instance_key);
+        let broad: BTreeSet<_> =
+            touches.iter().map(|touch| Touch { process_instance_key: 0, ..touch.clone() }).collect();
+        Self { of_instances: of_instances.into(), broad: broad.into_iter().collect() }
+    }
+
+    /// The touches of an instance.
+    pub fn of_instance(&self, key: Key) -> &[Touch] {
+        let first = self.of_instances.partition_point(|touch| touch.process_instance_key < key);
+        let count = self.of_instances[first..].partition_point(|touch| touch.process_instance_key == key);
+        &self.of_instances[first..first + count]
+    }
+
+    /// What else was touched: lists, definitions, batch operations. None of them tells an instance.
+    pub fn broad(&self) -> &[Touch] {
+        &self.broad
+    }
+}
 
 #[derive(Debug)]
 struct LastChanges {
@@ -142,14 +176,13 @@ impl Changes {
     /// A flush brought the store to a position. `touches` is `None` if they were not gathered.
     pub fn flushed(&self, position: u64, touches: Option<&HashSet<Touch>>) {
         let touches = touches.filter(|touches| touches.len() <= TOUCHES_MAX);
-        let touches = touches.map(|touches| touches.iter().cloned().collect());
-        self.push(position, touches);
+        self.push(position, touches.map(|touches| Arc::new(Flush::new(touches))));
     }
 
     fn push(&self, position: u64, touches: Flushed) {
         let mut state = self.state.lock();
         state.covered = state.covered.max(position);
-        if touches.as_ref().is_some_and(|touches| touches.is_empty()) {
+        if touches.as_ref().is_some_and(|flush| flush.broad.is_empty()) {
             return;
         }
         if state.kept.len() == KEPT_MAX {
@@ -169,37 +202,41 @@ impl Changes {
     }
 
     /// The place from which on to wait. There is a reader from now on.
-    pub fn place(&self) -> String {
+    pub fn place(&self) -> u64 {
         let mut state = self.state.lock();
         state.asked = Some(Instant::now());
-        self.written(state.next)
+        state.next
     }
 
-    fn written(&self, number: u64) -> String {
-        format!("{:x}-{number}", self.epoch)
+    /// A place as readers are told of it.
+    pub fn name_of(&self, place: u64) -> String {
+        format!("{:x}-{place}", self.epoch)
+    }
+
+    /// The place of a name, if that is of this program.
+    pub fn place_of(&self, name: &str) -> Option<u64> {
+        let (epoch, place) = name.split_once('-')?;
+        (u64::from_str_radix(epoch, 16).ok()? == self.epoch).then(|| place.parse().ok())?
     }
 
     /// The flushes from a place on, and the place behind them. `None`: the place is unknown here, so everything may
     /// have changed.
-    pub fn since(&self, place: &str) -> Option<(Vec<Flushed>, String)> {
-        let (epoch, number) = place.split_once('-')?;
-        let number: u64 = number.parse().ok()?;
+    pub fn since(&self, place: u64) -> Option<(Vec<Flushed>, u64)> {
         let mut state = self.state.lock();
         state.asked = Some(Instant::now());
         let first = state.next - state.kept.len() as u64;
-        if u64::from_str_radix(epoch, 16).ok()? != self.epoch || number > state.next || number < first {
+        if place > state.next || place < first {
             return None;
         }
-        let flushes = state.kept.iter().skip((number - first) as usize).cloned().collect();
-        Some((flushes, self.written(state.next)))
+        let flushes = state.kept.range((place - first) as usize..).cloned().collect();
+        Some((flushes, state.next))
     }
 
-    /// Waits until there is something behind a place that [`Changes::since`] has told.
-    pub async fn wait(&self, place: &str) {
-        let number: u64 = place.split_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(0);
+    /// Waits until there is something behind a place.
+    pub async fn wait(&self, place: u64) {
         let mut news = self.news.subscribe();
         // The sender lives as long as this.
-        drop(news.wait_for(|next| *next > number).await);
+        drop(news.wait_for(|next| *next > place).await);
     }
 }
 
@@ -212,7 +249,7 @@ mod tests {
     }
 
     fn keys(flushes: &[Flushed]) -> Vec<Option<Key>> {
-        flushes.iter().map(|flush| flush.as_ref().map(|it| it[0].process_instance_key)).collect()
+        flushes.iter().map(|flush| flush.as_ref().map(|it| it.of_instances[0].process_instance_key)).collect()
     }
 
     #[test]
@@ -224,28 +261,54 @@ mod tests {
         changes.flushed(5, Some(&touches(1)));
         changes.flushed(6, Some(&HashSet::new()));
         changes.flushed(9, None);
-        let (flushes, place) = changes.since(&place).unwrap();
+        let (flushes, place) = changes.since(place).unwrap();
         assert_eq!(keys(&flushes), [Some(1), None]);
-        assert_eq!(changes.since(&place).unwrap().0.len(), 0);
+        assert_eq!(changes.since(place).unwrap().0.len(), 0);
         changes.catch_up(9);
-        assert_eq!(changes.since(&place).unwrap().0.len(), 0, "it was told of");
+        assert_eq!(changes.since(place).unwrap().0.len(), 0, "it was told of");
         changes.catch_up(10);
-        assert_eq!(keys(&changes.since(&place).unwrap().0), [None]);
+        assert_eq!(keys(&changes.since(place).unwrap().0), [None]);
     }
 
     #[test]
     fn places_that_are_unknown_or_too_old_are_told_apart() {
         let changes = Changes::default();
         let place = changes.place();
+        let name = changes.name_of(place);
+        assert_eq!(changes.place_of(&name), Some(place));
         let other = Changes { epoch: 7, ..Changes::default() };
-        assert!(other.since(&place).is_none());
-        for bad in ["", "x", "-", "1-2-3", "zz-1", &format!("{place}9")] {
-            assert!(changes.since(bad).is_none(), "{bad}");
+        assert_eq!(other.place_of(&name), None);
+        for bad in ["", "x", "-", "1-2-3", "zz-1", &name.replace('-', "-x")] {
+            assert_eq!(changes.place_of(bad), None, "{bad}");
         }
+        assert!(changes.since(place + 1).is_none());
         for position in 0..=KEPT_MAX as u64 {
             changes.flushed(position, Some(&touches(1)));
         }
-        assert!(changes.since(&place).is_none());
+        assert!(changes.since(place).is_none());
+    }
+
+    #[test]
+    fn what_many_instances_have_in_common_is_told_once() {
+        let touch = |key: Key, list: List, definition_id: &str| Touch {
+            list: Some(list),
+            process_instance_key: key,
+            process_definition_key: 9,
+            definition_id: Name::from(definition_id),
+            ..Touch::default()
+        };
+        let mut touches: HashSet<_> = (1..=500).map(|key| touch(key, List::ProcessInstances, "p")).collect();
+        touches.extend((1..=500).map(|key| touch(key, List::Jobs, "p")));
+        touches.insert(touch(7, List::Incidents, "q"));
+        touches.insert(Touch { batch_operation_key: 3, ..Touch::default() });
+        let flush = Flush::new(&touches);
+        assert_eq!(flush.broad().len(), 4);
+        assert!(flush.broad().iter().all(|touch| touch.process_instance_key == 0));
+        let lists =
+            |key| flush.of_instance(key).iter().filter_map(|touch| touch.list).collect::<BTreeSet<_>>();
+        assert_eq!(lists(7), [List::ProcessInstances, List::Jobs, List::Incidents].into());
+        assert_eq!((lists(1).len(), lists(500).len()), (2, 2));
+        assert_eq!((lists(0).len(), lists(501).len()), (0, 0));
     }
 
     #[tokio::test]
@@ -256,7 +319,7 @@ mod tests {
             tokio::task::yield_now().await;
             changes.flushed(1, Some(&touches(3)));
         };
-        tokio::join!(changes.wait(&place), flush);
-        assert_eq!(keys(&changes.since(&place).unwrap().0), [Some(3)]);
+        tokio::join!(changes.wait(place), flush);
+        assert_eq!(keys(&changes.since(place).unwrap().0), [Some(3)]);
     }
 }

@@ -13,7 +13,7 @@ mod reader;
 mod value;
 pub mod wire;
 
-pub use changes::{Changes, Flushed, List, Touch};
+pub use changes::{Changes, Flush, Flushed, List, Touch};
 pub use condition::{Operand, Test};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use progress::Progress;

@@ -102,6 +102,8 @@ fn needed(record: &Record) -> Option<Key> {
 pub(crate) fn process_instance(record: &Record) -> Option<Key> {
     let key = match &record.value {
         RecordValue::ProcessInstance(value) => value.instance.process_instance_key,
+        RecordValue::ProcessInstanceModification(value) => value.process_instance_key,
+        RecordValue::ProcessInstanceMigration(value) => value.process_instance_key,
         RecordValue::Variable(value) => value.instance.process_instance_key,
         RecordValue::Job(value) => value.instance.process_instance_key,
         RecordValue::Incident(value) => value.process_instance_key,

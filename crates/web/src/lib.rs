@@ -37,11 +37,13 @@ pub struct PageSettings {
     pub title: String,
     /// Origins whose pages may show this one in a frame.
     pub frame_ancestors: Vec<String>,
+    /// The path before all paths in the address that browsers use, without a slash at its end; empty at the root.
+    pub base: String,
 }
 
 impl Default for PageSettings {
     fn default() -> Self {
-        Self { title: "Baton".to_owned(), frame_ancestors: Vec::new() }
+        Self { title: "Baton".to_owned(), frame_ancestors: Vec::new(), base: String::new() }
     }
 }
 
@@ -60,7 +62,7 @@ impl Pages {
     /// If an origin has characters that no header may have.
     pub fn new(settings: &PageSettings) -> Self {
         Self {
-            page: FrontPage::new(INDEX, &settings.title),
+            page: FrontPage::new(INDEX, &settings.title, &settings.base),
             title: settings.title.clone(),
             policy: policy::header(&settings.frame_ancestors),
         }

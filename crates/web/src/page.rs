@@ -9,6 +9,10 @@ use crate::cache::unpack;
 
 /// Stands in the built page for the title.
 const TITLE: &str = "__TITLE__";
+/// Stands in it for the path before all paths.
+const BASE: &str = "__BASE__";
+/// The beginning of the addresses of files, as they are built.
+const ASSETS: &str = "\"./assets/";
 
 /// The page with its title.
 #[derive(Debug, Clone)]
@@ -18,9 +22,12 @@ pub(crate) struct FrontPage {
 }
 
 impl FrontPage {
-    pub(crate) fn new(built: &[u8], title: &str) -> Self {
+    /// `base` is the path before all paths, without a slash at its end.
+    pub(crate) fn new(built: &[u8], title: &str, base: &str) -> Self {
         let text = String::from_utf8(unpack(built).to_vec()).expect("the page is UTF-8");
         assert!(text.contains(TITLE), "the built page has a place for the title");
+        // A title may look like anything, so it comes last.
+        let text = text.replace(BASE, &escaped(base)).replace(ASSETS, &format!("\"{base}/assets/"));
         let text = text.replace(TITLE, &escaped(title));
         let mut packer = GzBuilder::new().write(Vec::new(), Compression::best());
         packer.write_all(text.as_bytes()).expect("writing to memory does not fail");

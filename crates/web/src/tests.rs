@@ -80,6 +80,7 @@ fn a_title_is_text_and_frames_are_for_those_named() {
     let settings = PageSettings {
         title: "<b>A & \"B\"</b>".to_owned(),
         frame_ancestors: vec!["https://portal.example".to_owned(), "https://x.example:8443".to_owned()],
+        ..PageSettings::default()
     };
     let page = Pages::new(&settings).answer(&Method::GET, "/", &HeaderMap::new()).unwrap();
     let text = std::str::from_utf8(page.body()).unwrap();
@@ -87,6 +88,22 @@ fn a_title_is_text_and_frames_are_for_those_named() {
     let policy = page.headers()["content-security-policy"].to_str().unwrap();
     assert!(policy.ends_with("frame-ancestors https://portal.example https://x.example:8443"), "{policy}");
     assert!(!page.headers().contains_key("x-frame-options"));
+}
+
+#[test]
+fn the_page_names_the_path_before_all_paths() {
+    let page = |base: &str| {
+        let settings = PageSettings { base: base.to_owned(), ..PageSettings::default() };
+        let page = Pages::new(&settings).answer(&Method::GET, "/operate", &HeaderMap::new()).unwrap();
+        std::str::from_utf8(page.body()).unwrap().to_owned()
+    };
+    let (root, below) = (page(""), page("/tools/baton"));
+    assert!(root.contains(r#"<meta name="base-path" content="" />"#), "{root}");
+    assert!(below.contains(r#"<meta name="base-path" content="/tools/baton" />"#), "{below}");
+    for (text, start) in [(&root, "\"/assets/"), (&below, "\"/tools/baton/assets/")] {
+        assert_eq!(text.matches("assets/").count(), text.matches(start).count(), "{text}");
+        assert!(text.matches(start).count() >= 3, "{text}");
+    }
 }
 
 #[test]

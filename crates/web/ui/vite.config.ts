@@ -17,6 +17,8 @@ const licences = {
 };
 
 export default defineConfig({
+  // Files name each other from where they are; the server writes into the page where they are.
+  base: './',
   plugins: [solid(), licences],
   build: {
     target: 'es2022',

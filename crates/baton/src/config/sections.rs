@@ -12,8 +12,8 @@ use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::server_tls::ServerTlsKeys;
 use super::value::{
-    Algorithm, AuthenticationMethod, Categories, Compression, DAY, DocumentStoreKind, EntityTypes, Levels,
-    ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
+    Algorithm, AuthenticationMethod, BasePath, Categories, Compression, DAY, DocumentStoreKind, EntityTypes,
+    Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
 
 sections! {
@@ -70,6 +70,8 @@ sections! {
         enabled: bool = cfg!(feature = "web");
         /// The name in the title of the browser's window and on the login page.
         title: Text = Text("Baton".to_owned());
+        /// The path before all paths in the address that browsers use, if a proxy shares that address.
+        base_path: BasePath = BasePath::default();
         /// Origins, such as https://portal.example.com, whose pages may show the application in a frame.
         frame_ancestors: Names = Names::default();
     }

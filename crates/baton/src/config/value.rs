@@ -233,6 +233,22 @@ impl Setting for Text {
     }
 }
 
+/// A path before all others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BasePath(pub gateway::BasePath);
+
+impl Setting for BasePath {
+    const EXPECTED: &'static str = "a path that begins and ends with '/', such as /tools/baton/, and not with the path of a page or of the API";
+
+    fn parse(text: &str) -> Option<Self> {
+        gateway::BasePath::parse(text).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.as_str().to_owned()
+    }
+}
+
 /// Kinds of operation that the audit log keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Categories(pub Vec<AuditCategory>);

@@ -54,6 +54,7 @@ pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher)
         per_user_max: section.max_per_user,
         secure: section.secure_cookies,
         csrf: section.csrf,
+        path: Some(config.web.base_path.0.prefix()).filter(|path| !path.is_empty()).unwrap_or("/").to_owned(),
     };
     let authenticator =
         Authenticator::new(method, section.enabled.then_some(sessions), clock).with_origins(origins);

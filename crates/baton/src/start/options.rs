@@ -65,6 +65,7 @@ pub(super) fn rest(
         secrets: secrets(config),
         access,
         hosts,
+        base_path: config.web.base_path.0.clone(),
         connections,
         tls,
         hasher,
@@ -81,6 +82,7 @@ fn pages(config: &Config) -> Option<gateway::Pages> {
     let settings = gateway::PageSettings {
         title: section.title.0.clone(),
         frame_ancestors: section.frame_ancestors.0.clone(),
+        base: section.base_path.0.prefix().to_owned(),
     };
     section.enabled.then(|| gateway::Pages::new(&settings))
 }

@@ -40,7 +40,10 @@ impl Ports {
             web: config
                 .web
                 .enabled
-                .then(|| web_url(&self.rest, matches!(config.tls_of_rest(), Ok(Some(_)))))
+                .then(|| {
+                    let has_tls = matches!(config.tls_of_rest(), Ok(Some(_)));
+                    web_url(&self.rest, has_tls, config.web.base_path.0.as_str())
+                })
                 .transpose()?,
             data: config.data.directory.display().to_string(),
             milliseconds: 0,
@@ -76,13 +79,13 @@ pub(super) fn hosts(
 }
 
 /// Where a browser on this machine finds the web application.
-fn web_url(rest: &TcpListener, has_tls: bool) -> Result<String, Failure> {
+fn web_url(rest: &TcpListener, has_tls: bool, path: &str) -> Result<String, Failure> {
     let address = rest.local_addr().map_err(Failure::new)?;
     let scheme = if has_tls { "https" } else { "http" };
     Ok(if address.ip().is_unspecified() {
-        format!("{scheme}://localhost:{}/", address.port())
+        format!("{scheme}://localhost:{}{path}", address.port())
     } else {
-        format!("{scheme}://{address}/")
+        format!("{scheme}://{address}{path}")
     })
 }
 

@@ -3,8 +3,10 @@
 
 mod backups;
 mod bad_input;
+mod base_path;
 mod contract;
 mod identity;
+mod instance_questions;
 #[allow(dead_code)]
 #[path = "../../../auth/tests/auth/issuer.rs"]
 mod issuer;

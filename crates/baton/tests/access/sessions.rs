@@ -1,5 +1,7 @@
 //! Sessions of browsers: cookies, tokens against forged requests, and their end.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::server::{Answer, Ask, Server, basic, eventually, file, with_users};
@@ -133,4 +135,43 @@ async fn a_session_ends_with_its_user() {
     me(&changed).send().await.expect(401);
     server.get("/v2/topology").by(&admin).send().await.expect(401);
     server.get("/v2/topology").by(&basic("ann", "another")).send().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
+    let users = file(USERS);
+    let server = Server::start(&with_users(users.path(), &[]));
+    let login = async |form: &str| {
+        let begun = Browser::login(&server, form).await;
+        begun.unwrap_or_else(|answer| panic!("{answer:?}")).0
+    };
+    let (ann, bob) = (login("username=ann&password=right").await, login("username=bob&password=right").await);
+    let wait = async |browser: &Browser, timeout_ms: u64| {
+        let ask = |body: &serde_json::Value| {
+            browser.send(server.post("/baton/v1/changes", body)).header("x-csrf-token", &*browser.csrf).send()
+        };
+        let topics = json!(["batch-operation:1"]);
+        let place = ask(&json!({"topics": topics})).await.expect(200).json()["after"].clone();
+        let began = Instant::now();
+        let answer = ask(&json!({"topics": topics, "after": place, "timeoutMs": timeout_ms})).await;
+        (answer.status, began.elapsed())
+    };
+    let out = async |browser: &Browser| {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let out = browser.send(server.ask("POST", "/logout")).header("x-csrf-token", &*browser.csrf);
+        out.send().await.expect(204);
+    };
+    let ((of_bob, after), (of_ann, _), ()) = tokio::join!(wait(&bob, 25_000), wait(&ann, 2_000), out(&bob));
+    assert_eq!((of_bob, of_ann), (401, 200));
+    assert!(after < Duration::from_secs(10), "{after:?}");
+    // A user who is removed is no user any more.
+    let bob = login("username=bob&password=right").await;
+    let remove = async || {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let removed = server.ask("DELETE", "/v2/users/bob").by(&basic("ann", "right"));
+        removed.send().await.expect(204);
+    };
+    let ((of_bob, after), ()) = tokio::join!(wait(&bob, 25_000), remove());
+    assert_eq!(of_bob, 401);
+    assert!(after < Duration::from_secs(20), "{after:?}");
 }

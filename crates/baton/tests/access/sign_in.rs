@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::issuer::{Issuer, SigningKey};
 use crate::server::{Answer, Server};
 
-fn settings(issuer: &Issuer, more: &[&str]) -> Vec<String> {
+pub(crate) fn settings(issuer: &Issuer, more: &[&str]) -> Vec<String> {
     let mut settings = vec![
         "security.authentication.method=oidc".to_owned(),
         format!("security.authentication.oidc.issuer={}", issuer.url()),
@@ -17,13 +17,13 @@ fn settings(issuer: &Issuer, more: &[&str]) -> Vec<String> {
     settings
 }
 
-fn cookies(answer: &Answer) -> String {
+pub(crate) fn cookies(answer: &Answer) -> String {
     let cookies = answer.headers.iter().filter(|(name, _)| name == "set-cookie");
     let pairs: Vec<_> = cookies.map(|(_, value)| value.split(';').next().unwrap()).collect();
     pairs.join("; ")
 }
 
-fn fields(query: &str) -> HashMap<&str, &str> {
+pub(crate) fn fields(query: &str) -> HashMap<&str, &str> {
     query.split('&').filter_map(|pair| pair.split_once('=')).collect()
 }
 

@@ -76,7 +76,10 @@ impl Gateway {
         B: Body<Data = Bytes> + Unpin + Send,
     {
         let started = Instant::now();
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        if let Some(uri) = self.options.base_path.strip(&head.uri) {
+            head.uri = uri;
+        }
         let traced =
             self.options.traces.as_ref().and_then(|traces| traces.choose(traceparent(&head.headers)));
         let path = head.uri.path();
@@ -108,7 +111,11 @@ impl Gateway {
                     Ok(principal) => {
                         let exchange =
                             self.exchange(operation, &parameters, &principal, &head, body, started);
-                        exchange.await.map_err(Refusal::from)
+                        if operation == Operation::AwaitChanges {
+                            self.while_signed_in(&head, exchange).await
+                        } else {
+                            exchange.await.map_err(Refusal::from)
+                        }
                     }
                     Err(refusal) => Err(refusal),
                 };
@@ -154,6 +161,18 @@ impl Gateway {
             return Ok(access.anonymous());
         }
         Ok(access.authenticate(head).await?)
+    }
+
+    /// An exchange that waits for others; it ends with the session that it belongs to.
+    async fn while_signed_in(
+        &self,
+        head: &Parts,
+        exchange: impl Future<Output = Result<Reply, Failure>>,
+    ) -> Result<Reply, Refusal> {
+        tokio::select! {
+            result = exchange => Ok(result?),
+            refusal = self.options.access.until_session_ends(head) => Err(refusal.into()),
+        }
     }
 
     async fn exchange<B>(

@@ -61,7 +61,7 @@ use documents::{Documents, Stores};
 use traces::Traces;
 
 use crate::management::Slot;
-use crate::{Access, Connections, Hosts, Secrets, Tenancy};
+use crate::{Access, BasePath, Connections, Hosts, Secrets, Tenancy};
 
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
@@ -117,6 +117,8 @@ pub struct Options {
     pub access: Access,
     /// By which names.
     pub hosts: Hosts,
+    /// Below which path, in the addresses that browsers use.
+    pub base_path: BasePath,
     /// State shared by the connections of all ports.
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
@@ -151,6 +153,7 @@ impl Default for Options {
             tenancy: Tenancy::default(),
             access: Access::default(),
             hosts: Hosts::default(),
+            base_path: BasePath::default(),
             connections: Connections::default(),
             tls: None,
             storage: None,

@@ -56,21 +56,25 @@ impl Gateway {
         match call {
             SignInCall::Depart => match access.depart(&next, self.redirect_uri(head)?).await {
                 Ok(departed) => Ok(redirect(StatusCode::FOUND, &departed.location, &departed.cookies)),
-                Err(failure) => Ok(Self::not_signed_in(failure, &next, &[])),
+                Err(failure) => Ok(self.not_signed_in(failure, &next, &[])),
             },
             SignInCall::Arrive => match access.arrive(head, |name| field(query, name)).await? {
-                Ok(departed) => Ok(redirect(StatusCode::SEE_OTHER, &departed.location, &departed.cookies)),
+                Ok(departed) => {
+                    let location = format!("{}{}", self.options.base_path.prefix(), departed.location);
+                    Ok(redirect(StatusCode::SEE_OTHER, &location, &departed.cookies))
+                }
                 Err((failure, departed)) => {
-                    Ok(Self::not_signed_in(failure, &departed.location, &departed.cookies))
+                    Ok(self.not_signed_in(failure, &departed.location, &departed.cookies))
                 }
             },
         }
     }
 
     /// To the login page, which says why.
-    fn not_signed_in(failure: SignInFailure, next: &str, cookies: &[String]) -> Response<ReplyBody> {
+    fn not_signed_in(&self, failure: SignInFailure, next: &str, cookies: &[String]) -> Response<ReplyBody> {
         let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-        let page = format!("{LOGIN_PAGE}?error={}&next={next}", failure.name());
+        let page =
+            format!("{}{LOGIN_PAGE}?error={}&next={next}", self.options.base_path.prefix(), failure.name());
         redirect(StatusCode::SEE_OTHER, &page, cookies)
     }
 
@@ -86,7 +90,7 @@ impl Gateway {
             _ if self.options.tls.is_some() => "https",
             _ => "http",
         };
-        Ok(format!("{scheme}://{host}{CALLBACK}"))
+        Ok(format!("{scheme}://{host}{}{CALLBACK}", self.options.base_path.prefix()))
     }
 }
 

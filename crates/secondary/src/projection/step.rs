@@ -1,5 +1,5 @@
-//! Steps of process instances: what happened to which element, variable, job or incident, in the order of the log. A
-//! row is never changed.
+//! Steps of process instances: what happened to which element, variable, job or incident, in the order of the log, and
+//! what was done with the instance by whom. A row is never changed.
 
 use protocol::{Intent, Key, Name, Record, RecordValue, RecordedInstance};
 use search::model::instance_step as step;
@@ -15,7 +15,23 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
         RecordValue::ProcessInstance(value) => {
             of_instance(row, &value.instance);
             of_element(row, &value.element_id, record.key);
-            row.set(step::NAME, word(value.bpmn_element_type.as_str()));
+            row.set(step::NAME, word(value.bpmn_element_type.as_str())).set(step::VALUE, actor(record));
+        }
+        RecordValue::ProcessInstanceModification(value) => {
+            row.set(step::INSTANCE_KEY, value.process_instance_key)
+                .set(step::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(step::TENANT, &value.tenant_id)
+                .set(step::SUBJECT_KEY, value.process_instance_key)
+                .set(step::VALUE, actor(record));
+        }
+        RecordValue::ProcessInstanceMigration(value) => {
+            row.set(step::INSTANCE_KEY, value.process_instance_key)
+                .set(step::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(step::DEFINITION_KEY, value.target_process_definition_key)
+                .set(step::PROCESS_ID, &value.bpmn_process_id)
+                .set(step::TENANT, &value.tenant_id)
+                .set(step::SUBJECT_KEY, value.process_instance_key)
+                .set(step::VALUE, actor(record));
         }
         RecordValue::Variable(value) => {
             of_instance(row, &value.instance);
@@ -44,6 +60,11 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
     }
 }
 
+/// The user or client that asked for a change, if it has a name.
+fn actor(record: &Record) -> Option<&Name> {
+    record.actor.as_ref()?.id.as_ref()
+}
+
 /// The name of a step. `None`: it is none.
 fn kind(record: &Record) -> Option<&'static str> {
     Some(match (&record.value, record.intent) {
@@ -55,12 +76,15 @@ fn kind(record: &Record) -> Option<&'static str> {
                 Intent::ElementActivating => "ELEMENT_ACTIVATED",
                 Intent::ElementCompleted => "ELEMENT_COMPLETED",
                 Intent::ElementTerminated => "ELEMENT_TERMINATED",
-                Intent::ElementMigrated if is_process => "MIGRATED",
+                // Without anybody who asked for it, the instance ends with another, or by itself.
+                Intent::ElementTerminating if is_process && record.actor.is_some() => "CANCELED",
                 Intent::Suspended => "SUSPENDED",
                 Intent::Resumed => "RESUMED",
                 _ => return None,
             }
         }
+        (RecordValue::ProcessInstanceModification(_), Intent::Modified) => "MODIFIED",
+        (RecordValue::ProcessInstanceMigration(_), Intent::Migrated) => "MIGRATED",
         (RecordValue::Variable(_), Intent::Created | Intent::Updated) => "VARIABLE_SET",
         (RecordValue::Job(_), intent) => match intent {
             Intent::Created => "JOB_CREATED",

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    IncidentRecord, Intent, Json, Key, Name, ProcessInstanceRecord, Record, VariableRecord, Word, testing,
+    Actor, ActorType, IncidentRecord, Intent, Json, Key, Name, ProcessInstanceMigrationRecord,
+    ProcessInstanceModificationRecord, ProcessInstanceRecord, Record, VariableRecord, Word, testing,
 };
 use search::model::instance_step as step;
 use secondary::Projection;
@@ -49,6 +50,63 @@ fn incident(position: u64, intent: Intent) -> Record {
         calling_element_path: Vec::new(),
     };
     record(position, 11, intent, value)
+}
+
+fn by_ann(record: Record) -> Record {
+    let actor = Actor { actor_type: ActorType::User, id: Some(Name::from("ann")) };
+    Record { actor: Some(actor), ..record }
+}
+
+#[test]
+fn what_people_do_with_an_instance_is_a_step_with_their_name() {
+    let modification = ProcessInstanceModificationRecord {
+        process_instance_key: 5,
+        activate_instructions: vec![],
+        move_instructions: vec![],
+        terminate_instructions: vec![],
+        tenant_id: Name::default_tenant(),
+        root_process_instance_key: 5,
+    };
+    let migration = ProcessInstanceMigrationRecord {
+        process_instance_key: 5,
+        root_process_instance_key: 5,
+        target_process_definition_key: 3,
+        bpmn_process_id: Name::from("p"),
+        tenant_id: Name::default_tenant(),
+        mapping_instructions: vec![],
+    };
+    let records = [
+        by_ann(record(1, 20, Intent::Modified, modification)),
+        by_ann(record(2, 21, Intent::Migrated, migration)),
+        element(3, 5, "PROCESS", Intent::ElementMigrated),
+        by_ann(element(4, 5, "PROCESS", Intent::Suspended)),
+        element(5, 5, "PROCESS", Intent::Resumed),
+        by_ann(element(6, 5, "PROCESS", Intent::ElementTerminating)),
+        element(7, 6, "SERVICE_TASK", Intent::ElementTerminating),
+        element(8, 5, "PROCESS", Intent::ElementTerminated),
+        // It ends with the instance that called it.
+        element(9, 5, "PROCESS", Intent::ElementTerminating),
+    ];
+    let rows = rows_by(projection(true), &step::ENTITY, &records);
+    let told: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            assert_eq!(row["processInstanceKey"], "5");
+            assert_eq!(row["subjectKey"], "5");
+            (row["kind"].as_str(), row.get("value").map_or("", |value| value.as_str()))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("MODIFIED", "ann"),
+            ("MIGRATED", "ann"),
+            ("SUSPENDED", "ann"),
+            ("RESUMED", ""),
+            ("CANCELED", "ann"),
+            ("ELEMENT_TERMINATED", ""),
+        ]
+    );
 }
 
 fn projection(steps: bool) -> Projection {

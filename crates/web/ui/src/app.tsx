@@ -1,5 +1,6 @@
 import { Navigate, Route, Router, useLocation, useParams } from '@solidjs/router';
 import { createEffect, createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
+import { at, BASE, within } from './base';
 import { Frame } from './frame/Frame';
 import { LoginPage } from './frame/Login';
 import { AREAS } from './frame/areas';
@@ -51,7 +52,7 @@ function Missing(): JSX.Element {
     <main class="page">
       <h1>{t('frame.missing')}</h1>
       <p>
-        {t('frame.missing.text')} <a href="/">{t('frame.missing.start')}</a>
+        {t('frame.missing.text')} <a href={at('/')}>{t('frame.missing.start')}</a>
       </p>
     </main>
   );
@@ -78,8 +79,8 @@ function Forbidden(props: { area: string }): JSX.Element {
 /** Everything but the login: somebody must be signed in, and may use the area. */
 function Guarded(props: { children?: JSX.Element }): JSX.Element {
   const place = useLocation();
-  const area = () => AREAS.find(({ area }) => place.pathname.split('/')[1] === area);
-  const next = () => encodeURIComponent(place.pathname + place.search);
+  const area = () => AREAS.find(({ area }) => within(place.pathname).split('/')[1] === area);
+  const next = () => encodeURIComponent(within(place.pathname) + place.search);
   createEffect(() => isSignedIn() && startLive());
   return (
     <Show when={isSignedIn()} fallback={<Navigate href={`/login?next=${next()}`} />}>
@@ -120,7 +121,7 @@ export function App(): JSX.Element {
         )}
       </Match>
       <Match when={started.state === 'ready'}>
-        <Router>
+        <Router base={BASE}>
           <Route path="/login" component={LoginPage} />
           <Route path={['/operate/login', '/tasklist/login']} component={() => <Navigate href="/login" />} />
           <Route path="/" component={Guarded}>

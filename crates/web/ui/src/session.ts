@@ -1,8 +1,9 @@
 // The user: the answers of boot and of the API, and the login over the page when a session has ended.
 import { createSignal } from 'solid-js';
+import { at, BASE } from './base';
 import { createAdminUser, getAuthentication } from './api/generated/operations';
 import type { CamundaUserResult } from './api/generated/types';
-import { Problem, send } from './api/http';
+import { leave, Problem, send } from './api/http';
 import { t } from './language';
 
 /** The answer of `/baton/v1/boot`. */
@@ -76,7 +77,7 @@ export async function signIn({ username, password, token }: Credentials): Promis
     form.set('password', password ?? '');
   }
   const body = token ? undefined : form;
-  const answer = await fetch('/login', { method: 'POST', headers, body: body ?? null, credentials: 'same-origin' });
+  const answer = await fetch(at('/login'), { method: 'POST', headers, body: body ?? null, credentials: 'same-origin' });
   if (!answer.ok) {
     const text = await answer.text();
     const detail = text.startsWith('{') ? (JSON.parse(text) as { detail?: string }).detail : undefined;
@@ -86,12 +87,16 @@ export async function signIn({ username, password, token }: Credentials): Promis
 }
 
 /** The place where the issuer asks who one is; it comes back to `next`. */
-export const issuerPath = (next: string): string => `/oauth2/login?next=${encodeURIComponent(next)}`;
+export const issuerPath = (next: string): string => `${BASE}/oauth2/login?next=${encodeURIComponent(next)}`;
 
 export async function signOut(): Promise<void> {
-  const answer = await send({ method: 'POST', path: '/logout', once: true });
+  leave(true);
+  const answer = await send({ method: 'POST', path: '/logout', once: true }).catch((error: unknown) => {
+    leave(false);
+    throw error;
+  });
   // The issuer may have a place to sign out, too.
-  location.assign(answer.headers.get('baton-logout-location') ?? '/login');
+  location.assign(answer.headers.get('baton-logout-location') ?? at('/login'));
 }
 
 /** Creates the first administrator of a server that has none, and signs in. */

@@ -18,15 +18,16 @@ function isPage(path) {
   });
 }
 
-/** Stands before the server at `url`, and gives its own address. The server's headers of pages hold here, too. */
-export async function standBefore(url) {
+/** Stands before the server at `url`, whose pages are below `base`, and gives its own address. The server's headers of pages hold here, too. */
+export async function standBefore(url, base = '') {
   const { title } = await (await fetch(`${url}/baton/v1/boot`)).json();
   const headers = Object.fromEntries([...(await fetch(`${url}/login`)).headers].filter(([name]) => !/^(content-(length|encoding|type)|date|etag|transfer|connection)/.test(name)));
   const escaped = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-  const page = gzipSync(gunzipSync(readFileSync(`${DIST}index.html.gz`)).toString().replace('__TITLE__', () => escaped));
+  const page = gzipSync(gunzipSync(readFileSync(`${DIST}index.html.gz`)).toString().replace('__TITLE__', () => escaped).replace('__BASE__', base).replaceAll('"./assets/', `"${base}/assets/`));
   const assets = new Map(readdirSync(`${DIST}assets`).map((name) => [`/assets/${name.replace(/\.gz$/, '')}`, readFileSync(`${DIST}assets/${name}`)]));
   const front = createServer((asked, answer) => {
-    const { pathname } = new URL(asked.url, url);
+    const whole = new URL(asked.url, url).pathname;
+    const pathname = whole === base || whole.startsWith(`${base}/`) ? whole.slice(base.length) || '/' : whole;
     const send = (bytes, media, more) => answer.writeHead(200, { ...headers, 'content-type': media, 'content-encoding': 'gzip', 'content-length': bytes.length, ...more }).end(asked.method === 'HEAD' ? undefined : bytes);
     const asset = assets.get(pathname);
     if (asset) send(asset, MEDIA[pathname.split('.').at(-1)], { 'cache-control': IMMUTABLE });

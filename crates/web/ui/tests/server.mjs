@@ -23,9 +23,9 @@ export async function startServer(settings = [], { files = {}, expected = [] } =
   const ended = new Promise((done) => process_.on('exit', done));
   const ready = await until(() => log.find((line) => line.includes('baton ready in')) ?? (process_.exitCode !== null && 'ended'), `the server is not ready:\n${log.join('\n')}`, READY_MS);
   assert.match(ready, / web=http:\/\/127\.0\.0\.1:\d+\//, `the ready line names the web application:\n${log.join('\n')}`);
-  const own = / web=(\S+)\/ /.exec(ready)[1];
-  const front = process.env.FRESH ? await standBefore(own) : undefined;
-  const url = front?.url ?? own;
+  const { origin, pathname } = new URL(/ web=(\S+) /.exec(ready)[1]);
+  const front = process.env.FRESH ? await standBefore(origin, pathname.slice(0, -1)) : undefined;
+  const url = front?.url ?? origin;
   return {
     url,
     rest: (method, path, body, headers = {}) => rest(url, method, path, body, headers),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use protocol::Key;
-use search::{Changes, Flushed, List, Progress, Touch};
+use search::{Changes, Flush, Flushed, List, Progress, Touch};
 use tokio::time::Instant;
 
 use crate::rest::call::Call;
@@ -19,6 +19,11 @@ const WAIT_MS: i64 = 25_000;
 const LIST_FLOOR: Duration = Duration::from_secs(2);
 /// Without news of changes, everything may have changed after so long.
 const UNTOLD: Duration = Duration::from_secs(5);
+/// Flushes are looked at together that came in such a time: a reader that waits costs nothing meanwhile, however many
+/// there are.
+const NARROW_PACE: Duration = Duration::from_millis(50);
+/// The same where nothing is told of at once.
+const BROAD_PACE: Duration = Duration::from_millis(500);
 /// The log of what was done: with anything.
 const AUDIT_LOG: &str = "audit-log";
 
@@ -50,6 +55,14 @@ impl Topic {
         }
     }
 
+    /// Touches of a flush that may be of it.
+    fn among(self, flush: &Flush) -> &[Touch] {
+        match self {
+            Self::Instance(key) => flush.of_instance(key),
+            _ => flush.broad(),
+        }
+    }
+
     fn is_of(self, touch: &Touch) -> bool {
         match self {
             Self::Instance(key) => touch.process_instance_key == key,
@@ -76,12 +89,13 @@ struct Seen<'a> {
 impl Seen<'_> {
     fn add(&mut self, flushes: &[Flushed]) {
         for flush in flushes {
-            let Some(touches) = flush else { return self.add_all() };
-            for touch in
-                touches.iter().filter(|it| self.sight.as_ref().is_none_or(|sight| sight.may_know(it)))
-            {
-                let topics = self.topics.iter().enumerate();
-                self.changed.extend(topics.filter(|(_, topic)| topic.is_of(touch)).map(|(at, _)| at));
+            let Some(flush) = flush else { return self.add_all() };
+            for (at, topic) in self.topics.iter().enumerate() {
+                let may_know = |touch: &Touch| self.sight.as_ref().is_none_or(|sight| sight.may_know(touch));
+                let is_news = |touch: &Touch| topic.is_of(touch) && may_know(touch);
+                if !self.changed.contains(&at) && topic.among(flush).iter().any(is_news) {
+                    self.changed.insert(at);
+                }
             }
         }
     }
@@ -93,6 +107,11 @@ impl Seen<'_> {
     /// Whether there is something to be told at once.
     fn has_news(&self) -> bool {
         self.changed.iter().any(|at| !self.topics[*at].is_broad())
+    }
+
+    /// How long flushes may come in before they are looked at.
+    fn pace(&self) -> Duration {
+        if self.topics.iter().all(|topic| topic.is_broad()) { BROAD_PACE } else { NARROW_PACE }
     }
 }
 
@@ -106,7 +125,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
     let sight = ReadAuthorization::of(call).await?;
     let mut seen = Seen { topics: &topics, sight, changed: BTreeSet::new() };
     let after = match call.fields.text("after") {
-        None => progress.changes.place(),
+        None => progress.changes.name_of(progress.changes.place()),
         Some(after) => {
             let wait_ms = call.fields.integer("timeoutMs").unwrap_or(WAIT_MS);
             let wait = Duration::from_millis(wait_ms.unsigned_abs());
@@ -122,36 +141,41 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-/// Gathers what has changed from a place on; gives the place behind it.
+/// Gathers what has changed from a place on, by its name; gives that of the place behind it.
 async fn gather(progress: &Progress, seen: &mut Seen<'_>, after: &str, wait: Duration) -> String {
     let changes: &Changes = &progress.changes;
     let began = Instant::now();
-    let mut after = after.to_owned();
+    let mut place = changes.place_of(after);
     let is_fed = changes.is_fed();
     let wait = if is_fed { wait } else { wait.min(UNTOLD) };
+    let pace = seen.pace();
     loop {
-        let Some((flushes, behind)) = changes.since(&after) else {
+        let Some((flushes, behind)) = place.and_then(|place| changes.since(place)) else {
             seen.add_all();
-            return changes.place();
+            return changes.name_of(changes.place());
         };
         seen.add(&flushes);
-        after = behind;
+        place = Some(behind);
         let elapsed = began.elapsed();
         let is_due = !seen.changed.is_empty() && elapsed >= LIST_FLOOR;
         if is_due || seen.has_news() {
-            return after;
+            return changes.name_of(behind);
         }
         if elapsed >= wait {
             if !is_fed && elapsed >= UNTOLD {
                 seen.add_all();
             }
-            return after;
+            return changes.name_of(behind);
         }
         let left = wait.saturating_sub(elapsed);
         // Broad topics gather for a while.
         let pause = if seen.changed.is_empty() { left } else { LIST_FLOOR.saturating_sub(elapsed).min(left) };
-        // Whether it came or did not, is seen next.
-        drop(tokio::time::timeout(pause, changes.wait(&after)).await);
+        // Whether something came or did not, is seen next.
+        if flushes.is_empty() {
+            drop(tokio::time::timeout(pause, changes.wait(behind)).await);
+        } else {
+            tokio::time::sleep(pace.min(pause)).await;
+        }
     }
 }
 
@@ -176,7 +200,7 @@ mod tests {
         progress.feed();
         let topics = [Topic::Instance(1), Topic::List(List::Jobs), Topic::List(List::Incidents)];
         let touch = |key, list| Touch { process_instance_key: key, list: Some(list), ..Touch::default() };
-        let after = progress.changes.place();
+        let after = progress.changes.name_of(progress.changes.place());
         let told = async |after: &str| {
             let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
             let began = Instant::now();
@@ -191,9 +215,23 @@ mod tests {
         assert_eq!((changed, waited_ms), (vec![0, 1], 0));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![], 25_000));
+        // What is nothing to this reader is looked at together.
+        let (after, (told_of, waited_ms, _)) = tokio::join!(
+            async {
+                for position in 7..57 {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    progress.flushed(position, Some(&[touch(2, List::Variables)].into()));
+                }
+                progress.flushed(60, Some(&[touch(1, List::Variables)].into()));
+                progress.changes.name_of(progress.changes.place())
+            },
+            told(&after)
+        );
+        assert_eq!(told_of, [0]);
+        assert!((500..=550).contains(&waited_ms), "{waited_ms}");
         // Rows that another broker wrote may be any, once.
-        progress.reached_elsewhere(protocol::FIRST_PARTITION, 6);
-        progress.reached_elsewhere(protocol::FIRST_PARTITION, 9);
+        progress.reached_elsewhere(protocol::FIRST_PARTITION, 60);
+        progress.reached_elsewhere(protocol::FIRST_PARTITION, 69);
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![0, 1, 2], 0));
         assert_eq!(told(&after).await.0, Vec::<usize>::new());
@@ -203,7 +241,8 @@ mod tests {
         let untold = Progress::default();
         let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
         let began = Instant::now();
-        gather(&untold, &mut seen, &untold.changes.place(), Duration::from_secs(25)).await;
+        gather(&untold, &mut seen, &untold.changes.name_of(untold.changes.place()), Duration::from_secs(25))
+            .await;
         assert_eq!((seen.changed.len(), began.elapsed().as_millis()), (3, 5000));
     }
 }

@@ -14,7 +14,6 @@ use crate::rest::problem::Failure;
 use crate::rest::query::statistics::{self, number};
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Moment, object};
-use crate::wall_clock;
 
 /// Default number of types in a page.
 const LIMIT_DEFAULT: u64 = 100;
@@ -66,9 +65,7 @@ fn waiting(now_ms: i64) -> Filter {
 pub(super) async fn types(call: &Call<'_>) -> Result<Reply, Failure> {
     let after = call.query_parameter("after")?.unwrap_or_default();
     let limit = call.query_number("limit")?.unwrap_or(LIMIT_DEFAULT) as usize;
-    let operations = call.operations()?;
-    let (workers, clock_ms) = (operations.workers(), operations.clock_ms());
-    let now_ms = if clock_ms > 0 { clock_ms } else { wall_clock::now_ms() };
+    let (workers, now_ms) = (call.operations()?.workers(), call.now_ms());
     let among = call.visible_rows(&job::ENTITY).await?;
     let mut types = counted(call, &after, among.clone(), now_ms).await?;
     for worker in workers.iter().flatten().filter(|worker| worker.job_type > after) {

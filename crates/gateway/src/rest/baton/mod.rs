@@ -3,12 +3,16 @@
 
 mod boot;
 mod changes;
+mod children;
 mod cluster;
+mod count;
 mod durations;
+mod explanation;
 mod jobs;
 mod lookup;
 mod permissions;
 mod quarantine;
+mod rows;
 mod steps;
 mod views;
 
@@ -16,6 +20,7 @@ use super::call::Call;
 use super::contract::Operation;
 use super::problem::Failure;
 use super::reply::Reply;
+use crate::wall_clock;
 
 macro_rules! served {
     ($($operation:ident in $handler:path),* $(,)?) => {
@@ -36,12 +41,17 @@ served! {
     AwaitChanges in changes::wait,
     CancelBannedInstance in quarantine::cancel,
     CheckPermissions in permissions::check,
+    CountProcessInstances in count::get,
     CreateView in views::create,
     DeleteView in views::delete,
     GetBoot in boot::get,
     GetCluster in cluster::get,
     GetProcessDefinitionDurations in durations::get,
+    GetProcessInstanceAt in steps::at,
+    GetProcessInstanceExplanation in explanation::get,
+    GetProcessInstanceTimeline in steps::timeline,
     ListBannedInstances in quarantine::list,
+    ListElementInstanceChildren in children::list,
     ListJobTypes in jobs::types,
     ListParkedRecords in cluster::parked,
     ListProcessInstanceSteps in steps::list,
@@ -53,7 +63,16 @@ served! {
     UpdateView in views::update,
 }
 
+/// Totals are counted up to this number, which is more than there are, and which every store takes.
+const EXACT_MAX: u64 = 2_000_000_000;
+
 impl Call<'_> {
+    /// The time of the engine's clock, if that is known here.
+    fn now_ms(&self) -> i64 {
+        let clock_ms = self.operations().map_or(0, |operations| operations.clock_ms());
+        if clock_ms > 0 { clock_ms } else { wall_clock::now_ms() }
+    }
+
     /// A number in the query, which the contract has checked.
     fn query_number(&self, name: &str) -> Result<Option<u64>, Failure> {
         Ok(self.query_parameter(name)?.and_then(|text| text.parse().ok()))

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use protocol::{Name, PartitionId};
-use search::model::{Column, Entity, Kind, agent_history, job_metric};
+use search::model::{
+    Column, Entity, Kind, agent_history, element_instance, instance_step, job_metric, process_instance,
+};
 use search::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
 use search::{Operand, Test};
 
@@ -74,7 +76,17 @@ impl FakeStorage {
 fn shaped(column: &Column) -> Option<&'static str> {
     let is_of_history =
         std::ptr::eq(column, &raw const agent_history::ENTITY.columns[agent_history::METRICS as usize]);
+    let is_state = [
+        &process_instance::ENTITY.columns[process_instance::STATE as usize],
+        &element_instance::ENTITY.columns[element_instance::STATE as usize],
+    ]
+    .into_iter()
+    .any(|state| std::ptr::eq(column, state));
+    let is_step =
+        std::ptr::eq(column, &raw const instance_step::ENTITY.columns[instance_step::TYPE as usize]);
     Some(match column.name {
+        _ if is_state => "ACTIVE",
+        _ if is_step => "ELEMENT_ACTIVATED",
         "definition" => r#"{"model":"m","provider":"p","systemPrompt":[]}"#,
         "details" => r#"{"waitStateType":"SIGNAL","signalName":"a"}"#,
         "elementInstanceKeys" => r#"["7"]"#,

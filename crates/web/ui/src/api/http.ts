@@ -1,5 +1,6 @@
 // Requests to the API: positions that make a read follow what was written, the token against forged requests, problems
 // as the server tells them, and what happens when the session has ended.
+import { at, own } from '../base';
 import { t } from '../language';
 import { note } from '../live/state';
 import type { Operation } from './operation';
@@ -31,8 +32,8 @@ export class Problem extends Error {
 /** The highest position of each partition that an answer has told, and until when reads name it. */
 const positions = new Map<string, { position: number; until: number }>();
 /** A page that opens within that time has them from here. */
-const STORED = 'baton.positions';
-const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
+const STORED = own('baton.positions');
+const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(own(CHANNEL)) : undefined;
 
 function reach(told: string): void {
   for (const one of told.split(',')) {
@@ -70,6 +71,10 @@ export const onSessionEnd = (ask: () => Promise<void>): void => {
   signInAgain = ask;
 };
 
+/** Set while somebody signs out: what ends with the session then is no surprise. */
+let isLeaving = false;
+export const leave = (is: boolean): void => void (isLeaving = is);
+
 export interface Request {
   method: string;
   path: string;
@@ -82,8 +87,8 @@ export interface Request {
 
 /** Sends a request and gives the answer if it is a success. */
 export async function send(request: Request): Promise<Response> {
-  const isSearch = /\/(search|statistics)(\/|$|\?)/.test(request.path);
-  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes)(\/|$)/.test(request.path);
+  const isSearch = /\/(search|statistics|count)(\/|$|\?)/.test(request.path);
+  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes|count)(\/|$)/.test(request.path);
   const headers = new Headers({ accept: request.accept ?? 'application/json' });
   if (typeof request.body === 'string') headers.set('content-type', 'application/json');
   const token = cookie(CSRF_COOKIE);
@@ -92,7 +97,7 @@ export async function send(request: Request): Promise<Response> {
   if (isRead && wait) headers.set('baton-await-position', wait);
   let answer: Response;
   try {
-    answer = await fetch(request.path, { ...request, headers, redirect: 'error', credentials: 'same-origin' });
+    answer = await fetch(at(request.path), { ...request, headers, redirect: 'error', credentials: 'same-origin' });
   } catch (error) {
     if (request.signal?.aborted) throw error;
     note({ isSearch, isCommand: !isRead, status: 0, title: '', detail: '', lag: null });
@@ -109,6 +114,8 @@ export async function send(request: Request): Promise<Response> {
     tell('', '');
     return answer;
   }
+  // The page goes with the session.
+  if (answer.status === 401 && isLeaving && !request.once) return new Promise(() => undefined);
   if (answer.status === 401 && !request.once && signInAgain) {
     await signInAgain();
     return send(request);

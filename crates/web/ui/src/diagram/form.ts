@@ -1,5 +1,6 @@
 // The one place that knows form-js. It loads with the first form.
 import { Form } from '@bpmn-io/form-js-viewer';
+import { at } from '../base';
 import type { DocumentReference } from '../api/generated/types';
 import { documentPath } from '../ui/documents';
 import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
@@ -13,7 +14,7 @@ export interface Submitted {
 }
 
 /** Where a form fetches a document that it shows: from this server, whatever its data names. */
-const buildUrl = (document: DocumentReference): string => new URL(documentPath(document), location.origin).href;
+const buildUrl = (document: DocumentReference): string => new URL(at(documentPath(document)), location.origin).href;
 
 /** A drawn form. */
 export class DrawnForm {

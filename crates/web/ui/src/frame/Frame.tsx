@@ -1,5 +1,6 @@
 import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createSignal, ErrorBoundary, For, type JSX, onCleanup, onMount, Show } from 'solid-js';
+import { at, within } from '../base';
 import { onSessionEnd } from '../api/http';
 import { chooseLanguage, chosen, LANGUAGES, nameOf, t } from '../language';
 import { Hindered, LiveSwitch } from '../live/Live';
@@ -43,11 +44,12 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
   const navigate = useNavigate();
   const [searching, setSearching] = createSignal(false);
   const [helping, setHelping] = createSignal(false);
-  const area = () => AREAS.find(({ area }) => place.pathname.split('/')[1] === area);
+  const path = () => within(place.pathname);
+  const area = () => AREAS.find(({ area }) => path().split('/')[1] === area);
   const isCurrent = (href: string) => {
-    const path = href.split('?')[0]!;
-    if (path === '/tasklist') return /^\/tasklist(\/\d+.*)?$/.test(place.pathname);
-    return path === place.pathname || (path.split('/').length > 2 && place.pathname.startsWith(`${path}/`));
+    const wanted = href.split('?')[0]!;
+    if (wanted === '/tasklist') return /^\/tasklist(\/\d+.*)?$/.test(path());
+    return wanted === path() || (wanted.split('/').length > 2 && path().startsWith(`${wanted}/`));
   };
   onMount(() => onSessionEnd(askForLogin));
   createEffect(() => {
@@ -71,7 +73,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
         <nav aria-label={t('frame.areas')}>
           <For each={AREAS.filter(({ area }) => mayUse(area))}>
             {(one) => (
-              <a href={one.href} class={area() === one ? 'active' : ''} aria-current={area() === one ? 'true' : undefined}>
+              <a href={at(one.href)} class={area() === one ? 'active' : ''} aria-current={area() === one ? 'true' : undefined}>
                 {t(`area.${one.area}`)}
               </a>
             )}
@@ -100,7 +102,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
           <nav class="sub" aria-label={t('frame.pagesOf', { area: t(`area.${current().area}`) })}>
             <For each={current().pages}>
               {(page) => (
-                <a href={page.href} class={isCurrent(page.href) ? 'active' : ''} aria-current={isCurrent(page.href) ? 'page' : undefined}>
+                <a href={at(page.href)} class={isCurrent(page.href) ? 'active' : ''} aria-current={isCurrent(page.href) ? 'page' : undefined}>
                   {t(`page.${page.label}`)}
                 </a>
               )}

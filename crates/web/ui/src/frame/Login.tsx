@@ -1,5 +1,6 @@
 import { useNavigate, useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js';
+import { at } from '../base';
 import { t } from '../language';
 import { boot, hasSessionAgain, isSignedIn, issuerPath, relogin, safeNext, setRelogin, setUp, signIn } from '../session';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
@@ -29,7 +30,7 @@ function SessionForm(props: { begin: (text: (name: string) => string) => Promise
     }
   };
   return (
-    <form class="stack" method="post" action="/login" onSubmit={submit}>
+    <form class="stack" method="post" action={at('/login')} onSubmit={submit}>
       {props.children}
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <button class="primary" type="submit" disabled={busy()} aria-busy={busy()}>
@@ -160,7 +161,7 @@ export function LoginOverPage(): JSX.Element {
           done();
         };
         return (
-          <Dialog title={t('login.ended')} onClose={() => location.assign('/login')}>
+          <Dialog title={t('login.ended')} onClose={() => location.assign(at('/login'))}>
             <Show
               when={isAtIssuer()}
               fallback={

@@ -9,6 +9,7 @@ export function wordsOf(step: BatonStep, nameOf: (elementId: string) => string):
   const element = step.elementId === null ? '' : nameOf(step.elementId);
   const name = short(step.name);
   const value = short(step.value);
+  const by = value && t('history.by', { name: value });
   switch (step.kind) {
     case 'ELEMENT_ACTIVATED':
       return t('history.step.elementActivated', { element });
@@ -35,15 +36,15 @@ export function wordsOf(step: BatonStep, nameOf: (elementId: string) => string):
     case 'INCIDENT_RESOLVED':
       return t('history.step.incidentResolved', { element });
     case 'MODIFIED':
-      return t('history.step.modified');
+      return t('history.step.modified', { by });
     case 'MIGRATED':
-      return t('history.step.migrated');
+      return t('history.step.migrated', { by });
     case 'SUSPENDED':
-      return t('history.step.suspended');
+      return t('history.step.suspended', { by });
     case 'RESUMED':
-      return t('history.step.resumed');
+      return t('history.step.resumed', { by });
     case 'CANCELED':
-      return t('history.step.canceled');
+      return t('history.step.canceled', { by });
   }
 }
 

@@ -1,6 +1,7 @@
 // Hints of changes by long poll: one tab of the browser asks for all that are looked at.
 import type { Query } from '@tanstack/solid-query';
 import { createEffect, createRoot } from 'solid-js';
+import { own } from '../base';
 import { awaitChanges } from '../api/generated/operations';
 import { call, Problem } from '../api/http';
 import { client } from '../query';
@@ -8,7 +9,7 @@ import { floored, pauseAfter } from './floor';
 import { isOn, link, type Link, setLink } from './state';
 import { isBroad } from './topics';
 
-const NAME = 'baton-live';
+const NAME = own('baton-live');
 const TOPICS_MAX = 100;
 /** A request that waits is given up for new topics after this pause. */
 const SETTLE_MS = 100;

@@ -45,7 +45,8 @@ function ofSearch(list: string, filter: Fields): Topics | undefined {
 export function topicsOf(path: string, inPath: unknown, body: unknown): Topics | undefined {
   const keys = (inPath ?? {}) as Fields;
   const filter = ((body as Fields | undefined)?.['filter'] ?? {}) as Fields;
-  if (path.startsWith('/baton/')) return definition(keys['processDefinitionKey']);
+  if (path.endsWith('/process-instances/count')) return ofInstances(filter);
+  if (path.startsWith('/baton/')) return instance(keys['processInstanceKey']) ?? definition(keys['processDefinitionKey']);
   const [, , kind = '', second, ...rest] = path.split('/');
   if (rest.at(-1) === 'process-instances-by-error') return ['incidents'];
   if (kind === 'process-definitions' && second === 'statistics') return ['process-instances', 'process-definitions'];

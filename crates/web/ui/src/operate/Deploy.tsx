@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, Show } from 'solid-js';
+import { at } from '../base';
 import { createDeployment } from '../api/generated/operations';
 import type { DeploymentMetadataResult } from '../api/generated/types';
 import { call } from '../api/http';
@@ -76,7 +77,7 @@ export function Deploy(): JSX.Element {
         <div role="status">
           <strong>{t('lists.deploy.done')}</strong>
           <ul class="plain-list">
-            <For each={deployed().flatMap((one) => describe(one) ?? [])}>{(one) => <li>{one.href ? <a href={one.href}>{one.text}</a> : one.text}</li>}</For>
+            <For each={deployed().flatMap((one) => describe(one) ?? [])}>{(one) => <li>{one.href ? <a href={at(one.href)}>{one.text}</a> : one.text}</li>}</For>
           </ul>
         </div>
       </Show>

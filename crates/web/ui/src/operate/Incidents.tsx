@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, Show } from 'solid-js';
+import { at } from '../base';
 import { resolveIncident, searchProcessInstanceIncidents, updateJob } from '../api/generated/operations';
 import type { IncidentResult } from '../api/generated/types';
 import { call } from '../api/http';
@@ -66,7 +67,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                       {one.elementId}
                       <Show when={one.processInstanceKey !== props.instanceKey}>
                         {' '}
-                        <a class="key" href={`/operate/processes/${one.processInstanceKey}/incidents`}>
+                        <a class="key" href={at(`/operate/processes/${one.processInstanceKey}/incidents`)}>
                           {one.processInstanceKey}
                         </a>
                       </Show>

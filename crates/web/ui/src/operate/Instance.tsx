@@ -1,7 +1,7 @@
 import { A, useParams, useSearchParams } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, For, type JSX, lazy, on, Show } from 'solid-js';
 import { getProcessInstance, getProcessInstanceSequenceFlows, getProcessInstanceStatistics } from '../api/generated/operations';
-import type { ElementInstanceResult, ProcessInstanceResult } from '../api/generated/types';
+import type { ProcessInstanceResult } from '../api/generated/types';
 import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
@@ -85,10 +85,9 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   const [changes, setChanges] = createSignal<readonly Change[]>([]);
   const isModifying = () => query.modify === 'true' && props.instance.state === 'ACTIVE';
   const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null }, { replace: true });
-  const chooseItem = (item: ElementInstanceResult) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true });
+  const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true });
   const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });
-  const calling = () => (statistics.data?.items ?? []).filter((one) => one.active > 0 && model()?.elements.get(one.elementId)?.type === 'callActivity').map((one) => one.elementId);
-  const nameOf = (item: ElementInstanceResult) => item.elementName || diagram()?.nameOf(item.elementId) || item.elementId;
+  const nameOf = (item: { elementId: string; elementName: string | null }) => item.elementName || diagram()?.nameOf(item.elementId) || item.elementId;
   const tab = (): Tab => TABS.find((one) => one === params.tab) ?? PARTS[params.tab ?? ''] ?? 'variables';
   const link = (to: Tab) => `/operate/processes/${key()}/${to}${query.element ? `?element=${encodeURIComponent(query.element)}${query.scope ? `&scope=${query.scope}` : ''}` : ''}${query.modify ? `${query.element ? '&' : '?'}modify=${query.modify}` : ''}`;
   return (
@@ -130,7 +129,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
         />
       </div>
       <Show when={props.instance.state === 'ACTIVE' && !isModifying()}>
-        <Waits instance={props.instance} element={query.element} nameOf={(id) => model()?.nameOf(id) ?? id} calling={calling()} again={again} />
+        <Waits instance={props.instance} element={query.element} nameOf={(id) => model()?.nameOf(id) ?? id} again={again} />
       </Show>
       <section aria-label={t(`instance.tab.${tab()}`)}>
         <div class="tabs" role="tablist">

@@ -1,12 +1,12 @@
 import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'solid-js';
-import { getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
+import { countProcessInstances, getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { t } from '../language';
 import { useRead } from '../query';
-import { number, total } from '../ui/numbers';
+import { counted, number, total } from '../ui/numbers';
 import { Table, usePlace } from '../ui/Table';
 import { CopyAs } from '../views/CopyAs';
 import { Views } from '../views/Views';
@@ -53,6 +53,8 @@ export default function Instances(): JSX.Element {
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, ProcessInstanceResult>>(new Map());
   const [all, setAll] = createSignal(false);
   const [bulk, setBulk] = createSignal<BulkKind>();
+  // Before something is done with all of them, it is said how many that are.
+  const matching = useRead(countProcessInstances, () => ({ body: { filter: api() }, enabled: chosen().size > 0 || all(), live: true }));
   const unselect = () => {
     setChosen(new Map());
     setAll(false);
@@ -113,9 +115,9 @@ export default function Instances(): JSX.Element {
       </Show>
       <Show when={chosen().size > 0 || all()}>
         <div class="row panel" role="toolbar" aria-label={t('lists.selection')}>
-          <strong>{all() ? t('lists.selection.all', { count: total(found.data?.page) }) : t('lists.selection.count', { count: number(chosen().size) })}</strong>
+          <strong>{all() ? t('lists.selection.all', { count: counted(matching.data) }) : t('lists.selection.count', { count: number(chosen().size) })}</strong>
           <Show when={!all()}>
-            <button onClick={() => setAll(true)}>{t('lists.selection.chooseAll', { count: total(found.data?.page) })}</button>
+            <button onClick={() => setAll(true)}>{t('lists.selection.chooseAll', { count: counted(matching.data) })}</button>
           </Show>
           <span class="spacer" />
           <button onClick={() => setBulk('retry')}>{t('lists.retry')}</button>

@@ -1,4 +1,5 @@
 import { For, type JSX, Show } from 'solid-js';
+import { at } from '../base';
 import {
   getProcessDefinitionInstanceStatistics,
   getProcessInstanceStatisticsByError,
@@ -43,7 +44,7 @@ export default function Overview(): JSX.Element {
       <div class="totals">
         <For each={totals}>
           {({ label, href, query }) => (
-            <a href={href}>
+            <a href={at(href)}>
               <span class="muted">{label()}</span>
               <strong>{query.error ? '?' : query.data ? total(query.data.page) : '…'}</strong>
             </a>
@@ -83,11 +84,11 @@ export default function Overview(): JSX.Element {
                         return (
                           <tr>
                             <td>
-                              <a href={`/operate/processes?${of}&active=true&incidents=true`}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
+                              <a href={at(`/operate/processes?${of}&active=true&incidents=true`)}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
                               <span class="muted">{one.hasMultipleVersions ? t('lists.overview.versions') : ''}</span>
                             </td>
                             <td class="number">
-                              <a href={`/operate/processes?${of}&incidents=true`}>{number(one.activeInstancesWithIncidentCount)}</a>
+                              <a href={at(`/operate/processes?${of}&incidents=true`)}>{number(one.activeInstancesWithIncidentCount)}</a>
                             </td>
                             <td class="number">{number(one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount)}</td>
                           </tr>
@@ -121,7 +122,7 @@ export default function Overview(): JSX.Element {
                       {(one) => (
                         <tr>
                           <td>
-                            <a href={`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`}>{one.errorMessage.slice(0, 300) || t('lists.noErrorMessage')}</a>
+                            <a href={at(`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`)}>{one.errorMessage.slice(0, 300) || t('lists.noErrorMessage')}</a>
                           </td>
                           <td class="number">{number(one.activeInstancesWithErrorCount)}</td>
                         </tr>

@@ -1,9 +1,9 @@
 import { createEffect, For, type JSX, Show } from 'solid-js';
-import { searchProcessInstances } from '../api/generated/operations';
+import { countProcessInstances, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
-import { number, total } from '../ui/numbers';
+import { counted, number } from '../ui/numbers';
 import { Failure, State } from '../ui/parts';
 
 const SAMPLE = 5;
@@ -11,12 +11,13 @@ const SAMPLE = 5;
 /** How many instances a filter matches now, and some of them. */
 export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count: number) => void) | undefined; words?: string }): JSX.Element {
   const sample = useRead(searchProcessInstances, () => ({ body: { filter: props.filter, page: { limit: SAMPLE } }, keep: false }));
-  const count = () => sample.data?.page.totalItems ?? 0;
+  const all = useRead(countProcessInstances, () => ({ body: { filter: props.filter }, keep: false }));
+  const count = () => all.data?.count ?? 0;
   createEffect(() => props.onCount?.(count()));
   return (
     <>
-      <Show when={sample.error}>{(error) => <Failure of={error()} />}</Show>
-      <p>{props.words ? t('lists.sample.words', { count: total(sample.data?.page), words: props.words }) : t('lists.sample.match', { count: total(sample.data?.page) })}</p>
+      <Show when={sample.error ?? all.error}>{(error) => <Failure of={error()} />}</Show>
+      <p>{props.words ? t('lists.sample.words', { count: counted(all.data), words: props.words }) : t('lists.sample.match', { count: counted(all.data) })}</p>
       <ul class="plain-list">
         <For each={sample.data?.items}>
           {(one) => (

@@ -1,17 +1,20 @@
 import { createVirtualizer } from '@tanstack/solid-virtual';
 import { createEffect, createSignal, For, type JSX, on, onCleanup, Show, untrack } from 'solid-js';
-import { searchElementInstances } from '../api/generated/operations';
-import type { ElementInstanceResult } from '../api/generated/types';
+import { listElementInstanceChildren } from '../api/generated/operations';
+import type { BatonChild } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { watch } from '../live/poll';
+import { number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
 import { newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
 
 const ROW_PX = 28;
 const OVERSCAN = 10;
-const SCOPES = new Set(['PROCESS', 'SUB_PROCESS', 'EVENT_SUB_PROCESS', 'AD_HOC_SUB_PROCESS', 'AD_HOC_SUB_PROCESS_INNER_INSTANCE', 'MULTI_INSTANCE_BODY']);
-type Item = ElementInstanceResult;
+const TYPING_MS = 250;
+/** What is shown of each level. Around what runs, all runs; so it is with incidents. */
+const SHOWN = { all: {}, running: { state: 'ACTIVE' }, incidents: { hasIncident: true } } as const;
+type Item = BatonChild;
 
 /** The element instances of a process instance, as deep as they are opened, asked for as they come into view. */
 export function Tree(props: {
@@ -29,27 +32,30 @@ export function Tree(props: {
   const [at, setAt] = createSignal(0);
   const stop = new AbortController();
   onCleanup(() => stop.abort());
+  const [shown, setShown] = createSignal<keyof typeof SHOWN>('all');
+  const [order, setOrder] = createSignal<'ASC' | 'DESC'>('ASC');
+  /** With a text, all elements are looked at, however deep they are. */
+  const [text, setText] = createSignal('');
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  const type = (next: string) => {
+    clearTimeout(typing);
+    typing = setTimeout(() => setText(next.trim()), TYPING_MS);
+  };
+  onCleanup(() => clearTimeout(typing));
   let root: Node<Item> = newNode(props.instanceKey);
   const asked = new Set<string>();
 
   const load = async (node: Node<Item>, page: number) => {
-    const id = `${node.key}/${page}`;
+    const id = [node.key, page, shown(), order(), text()].join('/');
     if (asked.has(id)) return;
     asked.add(id);
     try {
-      const found = await call(searchElementInstances, {
-        body: {
-          filter: { elementInstanceScopeKey: node.key, processInstanceKey: props.instanceKey },
-          sort: [{ field: 'startDate', order: 'ASC' }, { field: 'elementInstanceKey', order: 'ASC' }],
-          page: { from: page * PAGE, limit: PAGE },
-        },
+      const found = await call(listElementInstanceChildren, {
+        path: { elementInstanceKey: node.key },
+        query: { ...SHOWN[shown()], ...(text() === '' ? {} : { text: text(), deep: true }), order: order(), from: page * PAGE, limit: PAGE },
         signal: stop.signal,
       });
-      const known = page * PAGE + found.items.length;
-      const { totalItems, hasMoreTotalItems } = found.page;
-      // Where the server has stopped counting, each full page lets one more be scrolled to.
-      const reachable = known + (found.items.length === PAGE ? PAGE : 0);
-      node.total = hasMoreTotalItems ? Math.max(node.total, totalItems, reachable) : Math.max(totalItems, known);
+      node.total = found.totalItems;
       node.pages.set(page, found.items);
       setFailure(undefined);
       setChanged(0);
@@ -60,8 +66,8 @@ export function Tree(props: {
     }
   };
   createEffect(
-    on([() => props.instanceKey, () => props.version], ([key]) => {
-      if (root.key !== key) root = newNode(key);
+    on([() => props.instanceKey, () => props.version, shown, order, text], ([key, version], last) => {
+      if (root.key !== key || last?.[1] === version) root = newNode(key);
       const reload = (node: Node<Item>) => {
         for (const page of node.pages.size > 0 ? node.pages.keys() : [0]) void load(node, page);
         for (const child of node.open.values()) reload(child);
@@ -70,7 +76,7 @@ export function Tree(props: {
     }),
   );
   const follow = () => {
-    const last = Math.max(0, Math.floor((root.total - 1) / PAGE));
+    const last = order() === 'DESC' ? 0 : Math.max(0, Math.floor((root.total - 1) / PAGE));
     for (const row of rows()) if (row?.item?.state === 'ACTIVE') void load(row.parent, Math.floor(row.index / PAGE));
     void load(root, last);
   };
@@ -96,7 +102,7 @@ export function Tree(props: {
   });
 
   const isOpen = (row: Row<Item>) => row.parent.open.has(row.index);
-  const isScope = (item: Item) => SCOPES.has(item.type);
+  const isScope = (item: Item) => item.childCount > 0 && text() === '';
   const toggle = (row: Row<Item>, open: boolean) => {
     if (!row.item || !isScope(row.item) || open === isOpen(row)) return;
     if (open) {
@@ -121,6 +127,19 @@ export function Tree(props: {
   };
   return (
     <div>
+      <div class="row">
+        <input type="search" aria-label={t('instance.tree.find')} placeholder={t('instance.tree.find')} maxlength="256" onInput={(event) => type(event.currentTarget.value)} />
+        <select aria-label={t('instance.tree.shown')} onChange={(event) => setShown(event.currentTarget.value as keyof typeof SHOWN)}>
+          <option value="all">{t('instance.tree.all')}</option>
+          <option value="running">{t('instance.tree.running')}</option>
+          <option value="incidents">{t('instance.tree.incidents')}</option>
+        </select>
+        <select aria-label={t('instance.tree.order')} onChange={(event) => setOrder(event.currentTarget.value as 'ASC' | 'DESC')}>
+          <option value="ASC">{t('instance.tree.earliest')}</option>
+          <option value="DESC">{t('instance.tree.latest')}</option>
+        </select>
+        <span class="muted">{(changed(), number(root.total))}</span>
+      </div>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <div ref={scroll} class="tree" role="treegrid" tabindex="0" aria-label={t('instance.tree')} aria-rowcount={(changed(), size(root))} aria-activedescendant={`row-${at()}`} onKeyDown={onKeyDown}>
         <div role="rowgroup" style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
@@ -164,7 +183,10 @@ export function Tree(props: {
                             <>
                               <State of={item().state} incident={item().hasIncident} />
                               <span>{props.nameOf(item())}</span>
-                              <span class="muted">{wordOf(item().type)}</span>
+                              <span class="muted">
+                                {wordOf(item().type)}
+                                <Show when={item().childCount > 0}>{` (${number(item().childCount)})`}</Show>
+                              </span>
                             </>
                           )}
                         </Show>

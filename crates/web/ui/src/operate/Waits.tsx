@@ -1,101 +1,83 @@
 import { A } from '@solidjs/router';
-import { createSignal, For, type JSX, lazy, Match, Show, Switch } from 'solid-js';
-import { searchElementInstanceWaitStates } from '../api/generated/operations';
-import type { ProcessInstanceResult } from '../api/generated/types';
+import { createSignal, For, type JSX, lazy, Show } from 'solid-js';
+import { getProcessInstanceExplanation } from '../api/generated/operations';
+import type { BatonAwaited, ProcessInstanceResult } from '../api/generated/types';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure } from '../ui/parts';
-import { type Waiting, waitingOf, waitText } from './waiting';
+import { waitText } from './waiting';
 
 const JobDialog = lazy(() => import('./act/JobDialog'));
 const MessageDialog = lazy(() => import('./act/MessageDialog'));
 const FEW = 5;
 const MORE = 50;
+const MOST = 500;
 
-/** One sentence for each thing that an instance waits for, and a way to be what it waits for. */
+/** One sentence for each active element: what it waits for, and a way to be what it waits for. */
 export function Waits(props: {
   instance: ProcessInstanceResult;
   element: string | undefined;
   nameOf: (id: string) => string;
-  /** Call activities with a token: they wait for other instances. */
-  calling: readonly string[];
   again: () => Promise<void>;
 }): JSX.Element {
   const [limit, setLimit] = createSignal(FEW);
-  const [acting, setActing] = createSignal<Waiting>();
-  const found = useRead(searchElementInstanceWaitStates, () => ({
-    body: {
-      filter: { processInstanceKey: props.instance.processInstanceKey, ...(props.element ? { elementId: props.element } : {}) },
-      sort: [{ field: 'elementInstanceKey' as const, order: 'ASC' as const }],
-      page: { limit: limit() },
-    },
+  const [acting, setActing] = createSignal<BatonAwaited>();
+  const found = useRead(getProcessInstanceExplanation, () => ({
+    path: { processInstanceKey: props.instance.processInstanceKey },
+    query: { limit: limit(), ...(props.element ? { elementId: props.element } : {}) },
     live: true,
   }));
-  const calling = () => props.calling.filter((id) => !props.element || id === props.element);
-  const left = () => (found.data?.page.totalItems ?? 0) - (found.data?.items.length ?? 0);
-  const job = () => {
-    const one = acting();
-    return one?.kind === 'JOB' ? one : undefined;
-  };
-  const message = () => {
-    const one = acting();
-    return one?.kind === 'MESSAGE' ? one : undefined;
-  };
-  const signal = () => {
-    const one = acting();
-    return one?.kind === 'SIGNAL' ? one : undefined;
-  };
+  const left = () => (found.data?.totalItems ?? 0) - (found.data?.items.length ?? 0);
   return (
     <section class="stack waits" aria-label={t('instance.waits')}>
       <Show when={found.error}>{(error) => <Failure of={error()} />}</Show>
       <ul class="plain-list">
         <For each={found.data?.items}>
-          {(state) => {
-            const waiting = waitingOf(state);
-            return (
-              <li class="row">
-                <span>
-                  <strong>{props.nameOf(state.elementId)}</strong> {waitText(waiting)}
-                </span>
-                <Switch>
-                  <Match when={waiting.kind === 'JOB' && waiting}>
-                    <button onClick={() => setActing(waiting)}>{t('instance.waits.act')}</button>
-                  </Match>
-                  <Match when={waiting.kind === 'MESSAGE' && waiting}>
-                    <button onClick={() => setActing(waiting)}>{t('instance.waits.correlate')}</button>
-                  </Match>
-                  <Match when={waiting.kind === 'SIGNAL' && waiting}>
-                    <button onClick={() => setActing(waiting)}>{t('instance.waits.broadcast')}</button>
-                  </Match>
-                  <Match when={waiting.kind === 'USER_TASK' && waiting}>{(task) => <A href={`/tasklist/${task().taskKey}`}>{t('instance.waits.openTask')}</A>}</Match>
-                </Switch>
-              </li>
-            );
-          }}
-        </For>
-        <For each={calling()}>
-          {(id) => (
-            <li>
-              <Text
-                of="instance.waits.called"
-                at={{
-                  name: <strong>{props.nameOf(id)}</strong>,
-                  instances: <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>{t('instance.waits.calledInstances')}</A>,
-                }}
-              />
-            </li>
+          {(element) => (
+            <>
+              <Show when={element.type === 'CALL_ACTIVITY' && element.waitsFor.length === 0}>
+                <li>
+                  <Text
+                    of="instance.waits.called"
+                    at={{
+                      name: <strong>{props.nameOf(element.elementId)}</strong>,
+                      instances: <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>{t('instance.waits.calledInstances')}</A>,
+                    }}
+                  />
+                </li>
+              </Show>
+              <For each={element.waitsFor}>
+                {(awaited) => (
+                  <li class="row">
+                    <span>
+                      <strong>{props.nameOf(element.elementId)}</strong> {waitText(awaited)}
+                    </span>
+                    <Act of={awaited} onAct={() => setActing(awaited)} />
+                  </li>
+                )}
+              </For>
+              <For each={element.incidents}>
+                {(incident) => (
+                  <li>
+                    <Text of="instance.waits.incident" at={{ name: <strong>{props.nameOf(element.elementId)}</strong>, message: incident.errorMessage.slice(0, 300) }} />
+                  </li>
+                )}
+              </For>
+            </>
           )}
         </For>
       </ul>
       <Show when={left() > 0}>
         <div>
-          <button onClick={() => setLimit(limit() + MORE)}>{t('instance.waits.more', { count: number(left()) })}</button>
+          <Show when={limit() < MOST} fallback={t('instance.waits.rest', { count: number(left()) })}>
+            <button onClick={() => setLimit(Math.min(limit() + MORE, MOST))}>{t('instance.waits.more', { count: number(left()) })}</button>
+          </Show>
         </div>
       </Show>
-      <Show when={job()}>{(one) => <JobDialog jobKey={one().jobKey} onClose={() => setActing(undefined)} onDone={props.again} />}</Show>
-      <Show when={message()}>
+      <Show when={acting()?.job}>{(one) => <JobDialog jobKey={one().jobKey} onClose={() => setActing(undefined)} onDone={props.again} />}</Show>
+      <Show when={acting()?.message}>
         {(one) => (
           <MessageDialog
             kinds={['correlate', 'publish']}
@@ -107,9 +89,21 @@ export function Waits(props: {
           />
         )}
       </Show>
-      <Show when={signal()}>
+      <Show when={acting()?.signal}>
         {(one) => <MessageDialog kinds={['broadcast']} name={one().signalName} tenantId={props.instance.tenantId} onClose={() => setActing(undefined)} onDone={props.again} />}
       </Show>
     </section>
+  );
+}
+
+/** What can be done about it here. */
+function Act(props: { of: BatonAwaited; onAct: () => void }): JSX.Element {
+  const word = () => (props.of.job ? t('instance.waits.act') : props.of.message ? t('instance.waits.correlate') : props.of.signal ? t('instance.waits.broadcast') : undefined);
+  return (
+    <>
+      <Show when={word()}>{(word) => <button onClick={() => props.onAct()}>{word()}</button>}</Show>
+      <Show when={props.of.userTask}>{(task) => <A href={`/tasklist/${task().userTaskKey}`}>{t('instance.waits.openTask')}</A>}</Show>
+      <Show when={props.of.calledInstance}>{(called) => <A href={`/operate/processes/${called().processInstanceKey}`}>{t('instance.waits.openInstance')}</A>}</Show>
+    </>
   );
 }

@@ -1,67 +1,62 @@
 // Words for what an element instance waits for.
-import type {
-  ConditionWaitStateDetails,
-  ElementInstanceWaitStateResult,
-  JobWaitStateDetails,
-  MessageWaitStateDetails,
-  SignalWaitStateDetails,
-  TimerWaitStateDetails,
-  UserTaskWaitStateDetails,
-} from '../api/generated/types';
+import type { BatonAwaited, BatonAwaitedJob, BatonAwaitedTimer, BatonAwaitedUserTask } from '../api/generated/types';
 import { count, t } from '../language';
-import { exactText, relativeText } from '../ui/time';
-
-/** The details by kind; the contract tells them apart by their type alone. */
-export type Waiting =
-  | ({ kind: 'JOB' } & JobWaitStateDetails)
-  | ({ kind: 'MESSAGE' } & MessageWaitStateDetails)
-  | ({ kind: 'USER_TASK' } & UserTaskWaitStateDetails)
-  | ({ kind: 'TIMER' } & TimerWaitStateDetails)
-  | ({ kind: 'SIGNAL' } & SignalWaitStateDetails)
-  | ({ kind: 'CONDITION' } & ConditionWaitStateDetails);
-
-export const waitingOf = (state: ElementInstanceWaitStateResult): Waiting => ({ kind: state.details.waitStateType, ...state.details }) as Waiting;
+import { durationText, exactText, relativeText } from '../ui/time';
 
 const momentText = (moment: string): string => `${exactText(moment)} (${relativeText(moment)})`;
 
 /** The end of a sentence that begins with the name of an element. */
-export function waitText(waiting: Waiting): string {
-  switch (waiting.kind) {
-    case 'JOB':
-      return jobText(waiting);
-    case 'MESSAGE':
-      return waiting.correlationKey
-        ? t('instance.wait.messageWithKey', { name: waiting.messageName, key: waiting.correlationKey })
-        : t('instance.wait.message', { name: waiting.messageName });
-    case 'USER_TASK':
-      return waiting.dueDate ? t('instance.wait.personDue', { time: momentText(waiting.dueDate) }) : t('instance.wait.person');
-    case 'TIMER':
-      return timerText(waiting);
-    case 'SIGNAL':
-      return t('instance.wait.signal', { name: waiting.signalName });
-    case 'CONDITION':
-      return t('instance.wait.condition', { condition: waiting.expression.replace(/^=\s*/, '') });
+export function waitText({ since, job, userTask, message, timer, signal, condition, calledInstance }: BatonAwaited): string {
+  const how = t('instance.wait.for', { time: durationText(Math.max(0, Date.now() - Date.parse(since))) });
+  if (job) return jobText(job, how);
+  if (message) {
+    return message.correlationKey
+      ? t('instance.wait.messageWithKey', { name: message.messageName, key: message.correlationKey, how })
+      : t('instance.wait.message', { name: message.messageName, how });
   }
+  if (userTask) return taskText(userTask, how);
+  if (timer) return timerText(timer);
+  if (signal) return t('instance.wait.signal', { name: signal.signalName, how });
+  if (condition) return t('instance.wait.condition', { condition: condition.expression.replace(/^=\s*/, ''), how });
+  return calledInstance ? t('instance.wait.called', { process: calledInstance.processDefinitionName || calledInstance.processDefinitionId, how }) : '';
 }
 
-function jobText({ jobType, jobKind, listenerEventType, retries }: JobWaitStateDetails): string {
-  const listener = { type: jobType, event: (listenerEventType ?? '').toLowerCase().replaceAll('_', ' ') };
+function jobText(job: BatonAwaitedJob, how: string): string {
+  const { jobType: type, jobKind, worker, deadline, retries } = job;
+  if (worker && deadline && Date.parse(deadline) > Date.now()) return t('instance.wait.worked', { worker, type, moment: momentText(deadline) });
+  const event = (job.listenerEventType ?? '').toLowerCase().replaceAll('_', ' ');
   const wait =
     jobKind === 'EXECUTION_LISTENER'
-      ? t('instance.wait.executionListener', listener)
+      ? t('instance.wait.executionListener', { type, event, how })
       : jobKind === 'TASK_LISTENER'
-        ? t('instance.wait.taskListener', listener)
-        : t('instance.wait.job', { type: jobType });
-  if (retries === null) return wait;
-  const left = retries === 0 ? t('instance.wait.noRetries') : count(retries, 'instance.wait.retries.one', 'instance.wait.retries.other');
-  return t('instance.wait.withRetries', { wait, retries: left });
+        ? t('instance.wait.taskListener', { type, event, how })
+        : t('instance.wait.job', { type, how });
+  const served = servedText(job, wait);
+  if (retries === 0) return t('instance.wait.noRetries', { wait: served });
+  return t('instance.wait.withRetries', { wait: served, retries: count(retries, 'instance.wait.retries.one', 'instance.wait.retries.other') });
 }
 
-function timerText({ dueDate, repetitions }: TimerWaitStateDetails): string {
-  const time = dueDate === null ? undefined : momentText(new Date(dueDate).toISOString());
-  if (repetitions !== null && repetitions > 1) {
-    return time === undefined ? t('instance.wait.timerTimes', { count: repetitions }) : t('instance.wait.untilTimes', { time, count: repetitions });
-  }
+/** Whether anybody is there for a job, where that is known. */
+function servedText({ streams, polls, freePlaces }: BatonAwaitedJob, wait: string): string {
+  if (streams === null || polls === null) return wait;
+  const workers = streams + polls;
+  if (workers === 0) return t('instance.wait.nobody', { wait });
+  return t(freePlaces === 0 ? 'instance.wait.workersFull' : 'instance.wait.workers', { wait, count: workers });
+}
+
+function taskText({ assignee, candidateUsers, candidateGroups, dueDate }: BatonAwaitedUserTask, how: string): string {
+  const many = [...candidateUsers, ...candidateGroups];
+  const wait = assignee
+    ? t('instance.wait.assigned', { name: assignee, how })
+    : many.length > 0
+      ? t('instance.wait.candidates', { names: many.join(', '), how })
+      : t('instance.wait.person', { how });
+  return dueDate ? t('instance.wait.due', { wait, time: momentText(dueDate) }) : wait;
+}
+
+function timerText({ dueDate, repetitions }: BatonAwaitedTimer): string {
+  const time = dueDate === null ? undefined : momentText(dueDate);
+  if (repetitions > 1) return time === undefined ? t('instance.wait.timerTimes', { count: repetitions }) : t('instance.wait.untilTimes', { time, count: repetitions });
   if (repetitions === -1) return time === undefined ? t('instance.wait.timerEver') : t('instance.wait.untilEver', { time });
   return time === undefined ? t('instance.wait.timer') : t('instance.wait.until', { time });
 }

@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
+import { at } from '../base';
 import type { DocumentReference } from '../api/generated/types';
 import { t } from '../language';
 import { bytes } from '../ui/numbers';
@@ -30,7 +31,7 @@ export function Documents(props: { of: readonly DocumentReference[] }): JSX.Elem
                   {t('documents.preview')}
                 </Action>
               </Show>
-              <a href={documentPath(one)} download={one.metadata.fileName} rel="external" aria-label={t('documents.downloadOf', { name: one.metadata.fileName })}>
+              <a href={at(documentPath(one))} download={one.metadata.fileName} rel="external" aria-label={t('documents.downloadOf', { name: one.metadata.fileName })}>
                 {t('documents.download')}
               </a>
             </li>

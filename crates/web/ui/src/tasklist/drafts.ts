@@ -1,7 +1,8 @@
 // Text typed into a task and not sent yet, kept in the browser for the user who typed it.
+import { own } from '../base';
 import { user } from '../session';
 
-const PREFIX = 'baton.draft.';
+const PREFIX = `${own('baton.draft')}.`;
 /** Drafts of one browser: the oldest go first. */
 const DRAFTS_MAX = 100;
 

@@ -1,5 +1,6 @@
 // The filter of the list of tasks, in the URL: `filter` names a built-in one, and each criterion of an own one stands beside.
 // Own filters with a name are kept in the browser: what they keep is a part of the URL.
+import { own } from '../base';
 import type { UserTaskFilter } from '../api/generated/types';
 import { jsonProblem } from '../ui/json';
 
@@ -90,7 +91,7 @@ export interface OwnFilter {
   name: string;
   criteria: { [Name in Criterion]?: string };
 }
-const STORED = 'baton.task-filters';
+const STORED = own('baton.task-filters');
 
 export function ownFilters(): OwnFilter[] {
   try {

@@ -1,11 +1,15 @@
 import { locale, t } from '../language';
-import type { SearchQueryPageResponse } from '../api/generated/types';
+import type { BatonCount, SearchQueryPageResponse } from '../api/generated/types';
 
 export const number = (value: number): string => new Intl.NumberFormat(locale()).format(value);
 
 /** How many a search has found; it says so where the server has stopped counting. */
-export const total = (page: SearchQueryPageResponse | undefined): string =>
+export const total = (page: Pick<SearchQueryPageResponse, 'totalItems' | 'hasMoreTotalItems'> | undefined): string =>
   page ? (page.hasMoreTotalItems ? t('part.atLeast', { count: number(page.totalItems) }) : number(page.totalItems)) : '…';
+
+/** The same of an answer that counts further. */
+export const counted = (answer: BatonCount | undefined): string =>
+  total(answer && { totalItems: answer.count, hasMoreTotalItems: !answer.isExact });
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const STEP = 1024;

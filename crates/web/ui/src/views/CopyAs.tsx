@@ -1,4 +1,5 @@
 import { createSignal, For, type JSX, Show } from 'solid-js';
+import { BASE } from '../base';
 import { t } from '../language';
 import { Copy, Dialog } from '../ui/parts';
 import { type Asked, type BatonSearch, batonOf, curlOf } from './query';
@@ -12,8 +13,8 @@ export function CopyAs(props: { asked: Asked; search: BatonSearch; rows: readonl
     [t('lists.copyAs.link'), location.href],
     [t('lists.copyAs.keys'), props.keys.join('\n')],
     [t('lists.copyAs.rows'), JSON.stringify(props.rows, null, 2)],
-    ['curl', curlOf(location.origin, props.asked)],
-    ['baton', batonOf(location.origin, props.search)],
+    ['curl', curlOf(location.origin + BASE, props.asked)],
+    ['baton', batonOf(location.origin + BASE, props.search)],
   ];
   return (
     <>

@@ -170,7 +170,7 @@ test('an instance says what it waits for, and jobs, messages and signals are giv
     async (page) => {
       await opens(page, `/operate/processes/${key}`);
       const now = page.getByRole('region', { name: 'Now' });
-      for (const text of ['Charge waits for a worker of the type waits-charge', 'Paid waits for the message paid with the key order-7', 'Alarm waits for the signal alarm', 'Review waits for a person', 'Later waits until']) {
+      for (const text of [/Charge waits for a worker of the type waits-charge for .*; no worker is connected; \d+ retr/, 'Paid waits for the message paid with the key order-7', 'Alarm waits for the signal alarm', 'Review waits for a person', 'Later waits until']) {
         await now.getByText(text).waitFor();
       }
       const dialog = page.getByRole('dialog');

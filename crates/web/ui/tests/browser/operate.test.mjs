@@ -232,6 +232,28 @@ test('an instance shows its tree, and one selection holds in tree, diagram and t
     await page.waitForURL(/element=start/);
   }));
 
+test('the tree shows what runs, what is broken or what one looks for, and says how much that is', () =>
+  withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${keys.broken}`);
+    const tree = page.getByRole('treegrid', { name: 'Element instances' });
+    const rows = async (expected) => until(async () => (await tree.getAttribute('aria-rowcount')) === String(expected), async () => tree.getAttribute('aria-rowcount'));
+    await rows(2);
+    await page.getByLabel('Elements that are shown').selectOption('incidents');
+    await rows(1);
+    await tree.getByText('Charge card').waitFor();
+    await page.getByLabel('Elements that are shown').selectOption('all');
+    await rows(2);
+    await page.getByLabel('Order of elements').selectOption('DESC');
+    await tree.locator('[aria-rowindex="1"]').getByText('Charge card').waitFor();
+    await page.getByLabel('Find an element').fill('star');
+    await rows(1);
+    await tree.getByText('Start event').waitFor();
+    await page.getByLabel('Find an element').fill('nothing of the kind');
+    await rows(0);
+    const { items } = await search(server, 'element-instances', { processInstanceKey: keys.broken });
+    assert.equal(items.filter(({ type }) => type !== 'PROCESS').length, 2, 'the tree had all of them');
+  }));
+
 test('a tree with thousands of rows has the nodes of those in view alone', async () => {
   const ITEMS = 3000;
   await deploy(server, { 'each.bpmn': forEach('for-each', 'each-job') });
@@ -240,7 +262,7 @@ test('a tree with thousands of rows has the nodes of those in view alone', async
   await withPage(server, async (page) => {
     await opens(page, `/operate/processes/${key}`);
     const tree = page.getByRole('treegrid', { name: 'Element instances' });
-    await tree.getByText('Multi instance body').waitFor();
+    await tree.getByText('Multi instance body (3,000)').waitFor();
     await tree.getByRole('button', { name: 'Open' }).click();
     await until(async () => (await tree.getAttribute('aria-rowcount')) === String(ITEMS + 2), async () => tree.getAttribute('aria-rowcount'));
     await tree.focus();

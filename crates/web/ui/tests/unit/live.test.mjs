@@ -34,6 +34,9 @@ test('a read has the topics that its answer depends on, or none where none cover
     ['/v2/batch-operations/{batchOperationKey}', { batchOperationKey: 'nonsense' }, undefined, undefined],
     ['/v2/batch-operation-items/search', undefined, { filter: { batchOperationKey: '5' } }, ['batch-operation:5']],
     ['/v2/user-tasks/{userTaskKey}', { userTaskKey: '5' }, undefined, ['user-tasks']],
+    ['/baton/v1/process-instances/count', undefined, { filter: { state: 'ACTIVE' } }, ['process-instances']],
+    ['/baton/v1/process-instances/{processInstanceKey}/explanation', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
+    ['/baton/v1/process-definitions/{processDefinitionKey}/durations', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
     ['/v2/users/search', undefined, {}, undefined],
   ];
   for (const [path, inPath, body, expected] of cases) assert.deepEqual(modules.topics.topicsOf(path, inPath, body), expected, path);

@@ -159,3 +159,20 @@ test('JSON text keeps its literals', () => {
   assert.equal(json.jsonProblem('12'), undefined);
   assert.ok(json.jsonProblem('{a}'));
 });
+
+test('the path before all paths is added to addresses and taken from them', async () => {
+  globalThis.document = { querySelector: () => ({ content: '/tools/baton' }) };
+  const { at, BASE, own, within } = await vite.ssrLoadModule('/src/base.ts');
+  delete globalThis.document;
+  assert.equal(BASE, '/tools/baton');
+  assert.deepEqual([at('/'), at('/operate?a=1'), own('baton-live')], ['/tools/baton/', '/tools/baton/operate?a=1', 'baton-live/tools/baton']);
+  for (const [address, path] of [
+    ['/tools/baton', '/'],
+    ['/tools/baton/', '/'],
+    ['/tools/baton/operate', '/operate'],
+    ['/tools/batonic', '/tools/batonic'],
+    ['/operate', '/operate'],
+  ]) {
+    assert.equal(within(address), path);
+  }
+});
