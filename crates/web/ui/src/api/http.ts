@@ -171,8 +171,13 @@ export function plan<Path, Query, Body, Result>({ method, path }: Operation<Path
     asked,
     send: async (signal) => {
       const answer = await send({ ...asked, signal });
-      const text = answer.status === 204 ? '' : await answer.text();
-      return (text === '' ? undefined : JSON.parse(text)) as Result;
+      try {
+        const text = answer.status === 204 ? '' : await answer.text();
+        return (text === '' ? undefined : JSON.parse(text)) as Result;
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        throw new Problem(0, t('ui.noConnection'), t('ui.noConnection.cut'), asked.path);
+      }
     },
   };
 }
