@@ -1,7 +1,7 @@
 // Reads: one key, one request; what was shown before stays until the new answer is there.
 import { keepPreviousData, QueryClient, useQuery, type UseQueryResult } from '@tanstack/solid-query';
 import type { Accessor } from 'solid-js';
-import { call, Problem } from './api/http';
+import { type Asked, call, plan, Problem } from './api/http';
 import type { Operation } from './api/operation';
 import { interval } from './live/state';
 import { topicsOf } from './live/topics';
@@ -43,7 +43,7 @@ export function useRead<Path, Query, Body, Result>(
   operation: Operation<Path, Query, Body, Result>,
   input: Accessor<Input<Path, Query, Body>>,
 ): UseQueryResult<Result, Error> {
-  return useQuery(() => {
+  const found = useQuery(() => {
     const { path, query, body, enabled = true, live = false, background = false, keep = true } = input();
     return {
       queryKey: [operation.path, path, query, body],
@@ -54,7 +54,14 @@ export function useRead<Path, Query, Body, Result>(
       placeholderData: keep ? keepPreviousData : undefined,
     };
   }) as UseQueryResult<Result, Error>;
+  questions.set(found, () => plan(operation, input() as Parameters<typeof plan<Path, Query, Body, Result>>[1]).asked);
+  return found;
 }
+
+/** What each read asks for now. */
+const questions = new WeakMap<object, () => Asked>();
+/** The request of a read, for use elsewhere. */
+export const askedBy = (read: object): Asked => questions.get(read)!();
 
 /** How often a read goes on in the background. */
 const BACKGROUND_MS = 30_000;

@@ -20,8 +20,9 @@ export async function closeBrowser() {
   browser = undefined;
 }
 
-/** Opens a page and does something with it. `statuses` are refusals that the test provokes. */
-export async function withPage(server, work, { statuses = [], gone = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {
+/** Opens a page and does something with it. `statuses` are refusals that the test provokes, `gone` are requests that it cuts
+ * off, `blocked` is content of strangers that the content security policy stops. */
+export async function withPage(server, work, { statuses = [], gone = false, blocked = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {
   const context = await (await openBrowser()).newContext({ viewport, locale, colorScheme: theme ?? 'light', acceptDownloads: false });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
@@ -29,8 +30,9 @@ export async function withPage(server, work, { statuses = [], gone = false, them
   page.on('console', (message) => {
     const text = message.text();
     const isProvoked = statuses.some((status) => text.includes(`status of ${status}`));
-    const isGone = gone && text.includes('net::ERR_FAILED');
-    if (message.type() === 'error' && !isProvoked && !isGone) trouble.push(`console: ${text} ${message.location().url}`);
+    const isGone = gone && /net::ERR_(FAILED|CONNECTION|EMPTY|CONTENT|INCOMPLETE)/.test(text);
+    const isBlocked = blocked && text.includes('Content Security Policy');
+    if (message.type() === 'error' && !isProvoked && !isGone && !isBlocked) trouble.push(`console: ${text} ${message.location().url}`);
   });
   page.on('pageerror', (error) => trouble.push(`unhandled: ${error.stack ?? error}`));
   page.on('request', (request) => {
@@ -43,7 +45,7 @@ export async function withPage(server, work, { statuses = [], gone = false, them
   });
   try {
     await work(page, context);
-    trouble.push(...(await page.evaluate(() => globalThis.violations ?? [])));
+    if (!blocked) trouble.push(...(await page.evaluate(() => globalThis.violations ?? [])));
   } catch (error) {
     const shown = await page.locator('body').innerText().catch(() => '');
     error.message += `\n  at ${page.url()}\n  with ${JSON.stringify(trouble)}\n  shown: ${shown.slice(0, 1500)}`;

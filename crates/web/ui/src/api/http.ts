@@ -4,6 +4,7 @@ import { at, own } from '../base';
 import { t } from '../language';
 import { note } from '../live/state';
 import type { Operation } from './operation';
+import { keepSent } from './sent';
 
 /** How long reads wait for what this browser has changed. */
 const AWAIT_MS = 10_000;
@@ -75,10 +76,14 @@ export const onSessionEnd = (ask: () => Promise<void>): void => {
 let isLeaving = false;
 export const leave = (is: boolean): void => void (isLeaving = is);
 
-export interface Request {
+/** What a request asks for, without who asks. */
+export interface Asked {
   method: string;
   path: string;
   body?: string | FormData;
+}
+
+export interface Request extends Asked {
   accept?: string;
   signal?: AbortSignal;
   /** Whether a session that has ended is told, not repaired. */
@@ -112,6 +117,7 @@ export async function send(request: Request): Promise<Response> {
   const tell = (title: string, detail: string) => note({ isSearch, isCommand: !isRead, status: answer.status, title, detail, lag: answer.headers.get('baton-lag') });
   if (answer.ok) {
     tell('', '');
+    if (!isRead) keepSent(request);
     return answer;
   }
   // The page goes with the session.
@@ -150,11 +156,15 @@ type Input<Path, Query, Body> = {
   signal?: AbortSignal;
 };
 
-/** Calls an operation of the API. An answer without a body is `undefined`. */
-export async function call<Path, Query, Body, Result>(
-  { method, path }: Operation<Path, Query, Body, Result>,
-  input: Input<Path, Query, Body> = {},
-): Promise<Result> {
+/** A request of an operation that has not been sent yet. */
+export interface Planned<Result> {
+  asked: Asked;
+  /** An answer without a body is `undefined`. */
+  send: (signal?: AbortSignal) => Promise<Result>;
+}
+
+/** Fills in an operation of the API. */
+export function plan<Path, Query, Body, Result>({ method, path }: Operation<Path, Query, Body, Result>, input: Input<Path, Query, Body> = {}): Planned<Result> {
   const values = (input.path ?? {}) as Parameters;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const query = new URLSearchParams();
@@ -163,10 +173,25 @@ export async function call<Path, Query, Body, Result>(
   }
   const search = query.size > 0 ? `?${query}` : '';
   const body = input.body instanceof FormData ? input.body : (input.text ?? (input.body === undefined ? undefined : JSON.stringify(input.body)));
-  const answer = await send({ method, path: filled + search, body, signal: input.signal });
-  const text = answer.status === 204 ? '' : await answer.text();
-  return (text === '' ? undefined : JSON.parse(text)) as Result;
+  const asked: Asked = { method, path: filled + search, ...(body === undefined ? {} : { body }) };
+  return {
+    asked,
+    send: async (signal) => {
+      const answer = await send({ ...asked, signal });
+      try {
+        const text = answer.status === 204 ? '' : await answer.text();
+        return (text === '' ? undefined : JSON.parse(text)) as Result;
+      } catch (error) {
+        if (signal?.aborted) throw error;
+        throw new Problem(0, t('ui.noConnection'), t('ui.noConnection.cut'), asked.path);
+      }
+    },
+  };
 }
+
+/** Calls an operation of the API. An answer without a body is `undefined`. */
+export const call = <Path, Query, Body, Result>(operation: Operation<Path, Query, Body, Result>, input: Input<Path, Query, Body> = {}): Promise<Result> =>
+  plan(operation, input).send(input.signal);
 
 /** The text of a file that the API answers. */
 export async function fetchText(path: string, signal?: AbortSignal): Promise<string> {

@@ -1,5 +1,5 @@
 import { useLocation, useNavigate } from '@solidjs/router';
-import { createEffect, createSignal, ErrorBoundary, For, type JSX, onCleanup, onMount, Show } from 'solid-js';
+import { createEffect, createSignal, ErrorBoundary, For, type JSX, on, onCleanup, onMount, Show } from 'solid-js';
 import { at, within } from '../base';
 import { onSessionEnd } from '../api/http';
 import { chooseLanguage, chosen, LANGUAGES, nameOf, t } from '../language';
@@ -12,6 +12,26 @@ import { LoginOverPage } from './Login';
 import { Palette } from './Palette';
 import { capsOf, isTyping, KEYS, pressKey } from './keys';
 import { setTheme, theme, THEMES, type Theme } from './theme';
+
+/** A page that could not be drawn, until one goes elsewhere. Parts of a page that the server has no more mean that it is newer. */
+function Broken(props: { of: unknown; reset: () => void }): JSX.Element {
+  const place = useLocation();
+  createEffect(on(() => place.pathname, () => props.reset(), { defer: true }));
+  const isOutdated = () => props.of instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(props.of.message);
+  return (
+    <main class="page">
+      <Show when={isOutdated()} fallback={<Failure of={props.of} again={props.reset} />}>
+        <div class="failure" role="alert">
+          <strong>{t('frame.newer')}</strong>
+          <p>{t('frame.newer.text')}</p>
+          <button class="primary" onClick={() => location.reload()}>
+            {t('frame.newer.reload')}
+          </button>
+        </div>
+      </Show>
+    </main>
+  );
+}
 
 /** Login over the page: all requests that were refused wait for the one. */
 let waiting: Promise<void> | undefined;
@@ -113,9 +133,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
       <Hindered />
       <ErrorBoundary
         fallback={(error, reset) => (
-          <main class="page">
-            <Failure of={error} again={reset} />
-          </main>
+          <Broken of={error} reset={reset} />
         )}
       >
         {/* No Suspense: a page that asks something new must stay where it is, with its dialogs. */}

@@ -1,11 +1,12 @@
 import { useNavigate } from '@solidjs/router';
-import { createEffect, createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
+import { createEffect, createSignal, For, type JSX, lazy, onCleanup, Show } from 'solid-js';
 import { t } from '../language';
 import { mayUse } from '../session';
 import { Dialog } from '../ui/parts';
 import { AREAS } from './areas';
 import { type Hit, lookUp } from './lookup';
 
+const Sent = lazy(() => import('../views/Sent'));
 const PAUSE_MS = 200;
 
 /** Pages, and whatever a key, business ID or name belongs to. */
@@ -14,6 +15,7 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
   const [text, setText] = createSignal('');
   const [found, setFound] = createSignal<{ of: string; hits: Hit[] }>({ of: '', hits: [] });
   const [at, setAt] = createSignal(0);
+  const [isTaking, setTaking] = createSignal(false);
   const pages = (): Hit[] =>
     AREAS.filter(({ area }) => mayUse(area))
       .flatMap(({ area, pages }) => pages.map((page) => ({ label: t(`page.${page.label}`), detail: t(`area.${area}`), href: page.href })))
@@ -89,6 +91,12 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
             {t('frame.looking')}
           </Show>
         </p>
+        <button class="plain" onClick={() => setTaking(true)}>
+          {t('part.sent')}
+        </button>
+        <Show when={isTaking()}>
+          <Sent onClose={() => setTaking(false)} />
+        </Show>
       </div>
     </Dialog>
   );

@@ -1,15 +1,12 @@
 import { A, useSearchParams } from '@solidjs/router';
-import { createSignal, For, type JSX, Show } from 'solid-js';
+import { createSignal, For, type JSX, lazy, Show } from 'solid-js';
 import {
   getProcessDefinitionInstanceStatistics,
   getProcessInstanceStatisticsByDefinition,
   getProcessInstanceStatisticsByError,
-  resolveIncident,
   searchIncidents,
-  updateJob,
 } from '../api/generated/operations';
 import type { IncidentFilter, IncidentProcessInstanceStatisticsByErrorResult, IncidentResult } from '../api/generated/types';
-import { call } from '../api/http';
 import { count, t } from '../language';
 import { refresh, useRead } from '../query';
 import { number, total } from '../ui/numbers';
@@ -17,7 +14,13 @@ import { Action, Failure, Field, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
+import { Views } from '../views/Views';
+import { repairOne } from './act/resolve';
 import { BulkDialog } from './Bulk';
+import { Retrying } from './Retrying';
+
+const ResolveDialog = lazy(() => import('./act/ResolveDialog'));
+const ResolveAllDialog = lazy(() => import('./act/ResolveAllDialog'));
 
 const SORTS = ['creationTime', 'errorType', 'errorMessage', 'processDefinitionId', 'elementId', 'processInstanceKey'] as const;
 const SHOWN = 20;
@@ -55,12 +58,11 @@ export default function AllIncidents(): JSX.Element {
     ...(age() ? { creationTime: between(age()!) } : {}),
   });
   const found = useRead(searchIncidents, () => ({ body: { filter: filter(), sort: sort(), page: page() }, live: true }));
+  const [repairing, setRepairing] = createSignal<IncidentResult>();
   const retry = async (one: IncidentResult) => {
-    // A job without retries would only make the next incident.
-    if (one.jobKey) await call(updateJob, { path: { jobKey: one.jobKey }, body: { changeset: { retries: 1 } } });
-    await call(resolveIncident, { path: { incidentKey: one.incidentKey }, body: {} });
+    await repairOne(one, { retries: 1, variables: '' });
     await refresh();
-    say(t('lists.incidents.resolved'));
+    say(t(one.jobKey ? 'change.resolve.retrying' : 'change.resolve.resolved'));
   };
   const columns = (): Column<IncidentResult>[] => [
     { head: t('lists.since'), cell: (row) => <Time of={row.creationTime} />, sort: 'creationTime' },
@@ -77,11 +79,23 @@ export default function AllIncidents(): JSX.Element {
       ),
       sort: 'processInstanceKey',
     },
-    { head: t('lists.act'), cell: (row) => <Action do={() => retry(row)}>{t('lists.retry')}</Action> },
+    {
+      head: t('lists.act'),
+      cell: (row) => (
+        <div class="row">
+          <Action do={() => retry(row)}>{t('lists.retry')}</Action>
+          <button onClick={() => setRepairing(row)}>{t('change.resolve')}</button>
+        </div>
+      ),
+    },
   ];
   return (
     <main class="page">
-      <h1>{t('page.Incidents')}</h1>
+      <div class="row">
+        <h1>{t('page.Incidents')}</h1>
+        <span class="spacer" />
+        <Views page="operate/incidents" />
+      </div>
       <div class="grid">
         <ByError />
         <ByProcess onChoose={(id) => set('process', id)} />
@@ -120,6 +134,8 @@ export default function AllIncidents(): JSX.Element {
         </Field>
       </div>
       <Table label={t('page.Incidents')} query={found} columns={columns()} usual="creationTime:desc" empty={t('lists.incidents.noMatch')} />
+      <Retrying filter={query.process ? { processDefinitionId: query.process } : {}} withInstance />
+      <Show when={repairing()}>{(one) => <ResolveDialog incident={one()} onClose={() => setRepairing(undefined)} onDone={refresh} />}</Show>
     </main>
   );
 }
@@ -127,6 +143,7 @@ export default function AllIncidents(): JSX.Element {
 function ByError(): JSX.Element {
   const [limit, setLimit] = createSignal(SHOWN);
   const [open, setOpen] = createSignal<number>();
+  const [repairing, setRepairing] = createSignal<string>();
   const [retrying, setRetrying] = createSignal<IncidentProcessInstanceStatisticsByErrorResult>();
   const found = useRead(getProcessInstanceStatisticsByError, () => ({ body: { page: { limit: limit() }, sort: [{ field: 'activeInstancesWithErrorCount' as const, order: 'DESC' as const }] }, live: true }));
   return (
@@ -151,6 +168,9 @@ function ByError(): JSX.Element {
                 <button aria-label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setRetrying(one)}>
                   {t('lists.incidents.retryAll')}
                 </button>
+                <button aria-label={t('change.resolve.allOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setRepairing(one.errorMessage)}>
+                  {t('change.resolve.allOpen')}
+                </button>
               </div>
               <Show when={open() === one.errorHashCode}>
                 <ByDefinition hash={one.errorHashCode} />
@@ -161,6 +181,9 @@ function ByError(): JSX.Element {
       </ul>
       <Show when={(found.data?.page.totalItems ?? 0) > limit()}>
         <button onClick={() => setLimit(limit() + SHOWN)}>{t('lists.more', { count: number(found.data!.page.totalItems - limit()) })}</button>
+      </Show>
+      <Show when={repairing() !== undefined}>
+        <ResolveAllDialog message={repairing()!} onClose={() => setRepairing(undefined)} onDone={refresh} />
       </Show>
       <Show when={retrying()}>
         {(one) => <BulkDialog kind="retry" filter={{ incidentErrorHashCode: one().errorHashCode }} model={undefined} element={undefined} onClose={() => setRetrying(undefined)} onDone={() => setRetrying(undefined)} />}

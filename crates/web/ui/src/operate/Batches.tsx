@@ -8,6 +8,7 @@ import { number } from '../ui/numbers';
 import { State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
+import { Views } from '../views/Views';
 
 const SORTS = ['operationType', 'state', 'startDate', 'endDate', 'actorId'] as const;
 const columns = (): Column<BatchOperationResponse>[] => [
@@ -28,7 +29,11 @@ export default function Batches(): JSX.Element {
   const found = useRead(searchBatchOperations, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <main class="page">
-      <h1>{t('page.Batch operations')}</h1>
+      <div class="row">
+        <h1>{t('page.Batch operations')}</h1>
+        <span class="spacer" />
+        <Views page="operate/batch-operations" />
+      </div>
       <Table label={t('page.Batch operations')} query={found} columns={columns()} usual="startDate:desc" empty={t('lists.batch.none')} />
     </main>
   );

@@ -9,10 +9,11 @@ import {
   suspendProcessInstancesBatchOperation,
 } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
-import { call } from '../api/http';
+import { plan } from '../api/http';
 import type { Model } from '../diagram/model';
 import { refresh } from '../query';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
+import { CopyCommands } from '../views/CopyAs';
 import { restricted } from './restrict';
 import { Sample } from './Sample';
 import { t } from '../language';
@@ -45,14 +46,17 @@ export function BulkDialog(props: {
   const filter = (): ProcessInstanceFilter => restricted(props.filter, props.kind, from());
   const why = () => (to() === '' ? undefined : to() === from() ? t('change.bulk.same') : props.model?.whyNotActivated(to()));
   const isReady = () => count() > 0 && (props.kind !== 'modify' || (from() !== '' && to() !== '' && why() === undefined));
+  const planned = () => {
+    const operation = OPERATIONS[props.kind];
+    return operation
+      ? plan(operation, { body: { filter: filter() } })
+      : plan(modifyProcessInstancesBatchOperation, { body: { filter: filter(), moveInstructions: [{ sourceElementId: from(), targetElementId: to() }] } });
+  };
   const run = async () => {
     setFailure(undefined);
     let made: { batchOperationKey: string };
     try {
-      const operation = OPERATIONS[props.kind];
-      made = operation
-        ? await call(operation, { body: { filter: filter() } })
-        : await call(modifyProcessInstancesBatchOperation, { body: { filter: filter(), moveInstructions: [{ sourceElementId: from(), targetElementId: to() }] } });
+      made = await planned().send();
     } catch (error) {
       setFailure(error);
       return;
@@ -85,6 +89,7 @@ export function BulkDialog(props: {
       <Sample filter={filter()} words={t(`change.bulk.${props.kind}.words`)} onCount={setCount} />
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <div class="actions">
+        <CopyCommands of={() => [planned().asked]} />
         <button onClick={() => props.onClose()}>{t('change.close')}</button>
         <Action class={props.kind === 'cancel' || props.kind === 'delete' ? 'danger' : 'primary'} do={run} disabled={!isReady()}>
           {t(`change.bulk.${props.kind}`)}

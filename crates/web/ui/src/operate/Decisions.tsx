@@ -8,6 +8,7 @@ import { useRead } from '../query';
 import { State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
+import { Views } from '../views/Views';
 import { decisionOf, type EvaluationQuery, toApi, versionOf } from './evaluations';
 
 const SORTS = ['evaluationDate', 'decisionDefinitionName', 'decisionDefinitionVersion', 'state', 'processInstanceKey'] as const;
@@ -60,7 +61,11 @@ export default function Decisions(): JSX.Element {
   const toggle = (name: 'evaluated' | 'failed') => set({ [name]: query[name] === 'true' ? null : 'true' });
   return (
     <main class="page">
-      <h1>{t('page.Decisions')}</h1>
+      <div class="row">
+        <h1>{t('page.Decisions')}</h1>
+        <span class="spacer" />
+        <Views page="operate/decisions" />
+      </div>
       <div class="chips" role="search" aria-label={t('lists.filter')}>
         <input aria-label={t('lists.decision')} placeholder={t('lists.decisions.all')} list={list} value={decision() ?? ''} onChange={(event) => set({ decision: event.currentTarget.value.trim() || null, name: null, version: null })} />
         <datalist id={list}>

@@ -5,6 +5,7 @@ import type { ProcessDefinitionResult } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
 import { type Column, Table, usePlace } from '../ui/Table';
+import { Views } from '../views/Views';
 import { Deploy } from './Deploy';
 
 const SORTS = ['name', 'processDefinitionId', 'version', 'resourceName', 'processDefinitionKey'] as const;
@@ -35,7 +36,11 @@ export default function Definitions(): JSX.Element {
   }));
   return (
     <main class="page">
-      <h1>{t('page.Definitions')}</h1>
+      <div class="row">
+        <h1>{t('page.Definitions')}</h1>
+        <span class="spacer" />
+        <Views page="operate/definitions" />
+      </div>
       <Deploy />
       <div class="row">
         <input

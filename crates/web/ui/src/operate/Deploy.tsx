@@ -6,6 +6,7 @@ import { call } from '../api/http';
 import { t } from '../language';
 import { refresh } from '../query';
 import { Failure } from '../ui/parts';
+import { dropped } from './dropped';
 
 const ENDINGS = ['.bpmn', '.dmn', '.form', '.xml'];
 
@@ -23,6 +24,8 @@ const describe = (one: DeploymentMetadataResult): { text: string; href?: string 
   return undefined;
 };
 
+const isWanted = (name: string): boolean => ENDINGS.some((ending) => name.toLowerCase().endsWith(ending));
+
 /** Files dropped or chosen, which go to the server as one deployment: all of them, or none. */
 export function Deploy(): JSX.Element {
   const [over, setOver] = createSignal(false);
@@ -37,7 +40,7 @@ export function Deploy(): JSX.Element {
     setFailure(undefined);
     setDeployed([]);
     try {
-      const wrong = files.find(({ name }) => !ENDINGS.some((ending) => name.toLowerCase().endsWith(ending)));
+      const wrong = files.find(({ name }) => !isWanted(name));
       if (wrong) throw new Error(t('lists.deploy.wrongEnding', { name: wrong.name, endings: ENDINGS.join(', ') }));
       const empty = files.find(({ size }) => size === 0);
       if (empty) throw new Error(t('lists.deploy.empty', { name: empty.name }));
@@ -53,6 +56,15 @@ export function Deploy(): JSX.Element {
       input.value = '';
     }
   };
+  const take = async (transfer: DataTransfer) => {
+    try {
+      const { files, empty } = await dropped(transfer, isWanted);
+      if (empty[0] !== undefined) throw new Error(t('lists.deploy.emptyFolder', { name: empty[0] }));
+      await deploy(files);
+    } catch (error) {
+      setFailure(error);
+    }
+  };
   return (
     <div
       class="panel stack"
@@ -65,7 +77,7 @@ export function Deploy(): JSX.Element {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        void deploy([...(event.dataTransfer?.files ?? [])]);
+        if (event.dataTransfer) void take(event.dataTransfer);
       }}
     >
       <label class="row">

@@ -1,14 +1,18 @@
-import { createSignal, For, type JSX, Show } from 'solid-js';
+import { createSignal, For, type JSX, lazy, Show } from 'solid-js';
 import { at } from '../base';
-import { resolveIncident, searchProcessInstanceIncidents, updateJob } from '../api/generated/operations';
+import { searchProcessInstanceIncidents } from '../api/generated/operations';
 import type { IncidentResult } from '../api/generated/types';
-import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
 import { total } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
+import { CopyList } from '../views/CopyAs';
+import { repairOne } from './act/resolve';
+import { Retrying } from './Retrying';
+
+const ResolveDialog = lazy(() => import('./act/ResolveDialog'));
 
 const PAGE = 50;
 const HEADS = ['state', 'type', 'message', 'element', 'since'] as const;
@@ -25,18 +29,23 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
     },
     live: true,
   }));
+  const [repairing, setRepairing] = createSignal<IncidentResult>();
   const retry = async (one: IncidentResult) => {
-    // A job without retries would only make the next incident.
-    if (one.jobKey) await call(updateJob, { path: { jobKey: one.jobKey }, body: { changeset: { retries: 1 } } });
-    await call(resolveIncident, { path: { incidentKey: one.incidentKey }, body: {} });
+    await repairOne(one, { retries: 1, variables: '' });
     await props.again();
-    say(t('instance.incidents.resolved'));
+    say(t(one.jobKey ? 'change.resolve.retrying' : 'change.resolve.resolved'));
   };
   return (
     <div class="stack">
-      <span class="muted" role="status">
-        {t('instance.incidents.count', { count: total(found.data?.page) })}
-      </span>
+      <div class="row">
+        <span class="muted" role="status">
+          {t('instance.incidents.count', { count: total(found.data?.page) })}
+        </span>
+        <span class="spacer" />
+        <CopyList of={found} />
+      </div>
+      <Retrying filter={{ processInstanceKey: props.instanceKey, ...(props.elementId ? { elementId: props.elementId } : {}) }} />
+      <Show when={repairing()}>{(one) => <ResolveDialog incident={one()} onClose={() => setRepairing(undefined)} onDone={props.again} />}</Show>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{t('instance.incidents.none')}</p></Show>}>
         <div class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.incidents')}>
@@ -76,7 +85,10 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                       <Time of={one.creationTime} />
                     </td>
                     <td>
-                      <Action do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
+                      <div class="row">
+                        <Action do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
+                        <button onClick={() => setRepairing(one)}>{t('change.resolve')}</button>
+                      </div>
                     </td>
                   </tr>
                 )}

@@ -10,7 +10,7 @@ import {
   suspendProcessInstance,
 } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
-import { call } from '../api/http';
+import { call, plan } from '../api/http';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
@@ -18,6 +18,7 @@ import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, State } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
+import { CopyCommands } from '../views/CopyAs';
 
 /** The head of an instance: what it is, and what can be done with all of it. */
 export function Header(props: { instance: ProcessInstanceResult; isRunning: boolean; isModifying: boolean; onModify: () => void; again: () => Promise<void> }): JSX.Element {
@@ -42,14 +43,16 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
     await call(resumeProcessInstance, { path: { processInstanceKey: key() } });
     await props.again();
   };
+  const canceled = () => plan(cancelProcessInstance, { path: { processInstanceKey: key() } });
+  const removed = () => plan(deleteProcessInstance, { path: { processInstanceKey: key() } });
   const cancel = async () => {
-    await call(cancelProcessInstance, { path: { processInstanceKey: key() } });
+    await canceled().send();
     setCanceling(false);
     await props.again();
     say(t('instance.canceled'));
   };
   const remove = async () => {
-    await call(deleteProcessInstance, { path: { processInstanceKey: key() } });
+    await removed().send();
     setDeleting(false);
     navigate(`/operate/processes?process=${encodeURIComponent(props.instance.processDefinitionId)}`);
     await refresh();
@@ -134,6 +137,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
             <Text of="instance.delete.text" at={{ name: name(), key: <span class="key">{key()}</span> }} />
           </p>
           <div class="actions">
+            <CopyCommands of={() => [removed().asked]} />
             <button onClick={() => setDeleting(false)}>{t('instance.keep')}</button>
             <Action class="danger" do={remove}>
               {t('instance.delete')}
@@ -147,6 +151,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
             <Text of="instance.cancel.text" at={{ name: name(), key: <span class="key">{key()}</span> }} />
           </p>
           <div class="actions">
+            <CopyCommands of={() => [canceled().asked]} />
             <button onClick={() => setCanceling(false)}>{t('instance.keep')}</button>
             <Action class="danger" do={cancel}>
               {t('instance.cancel')}

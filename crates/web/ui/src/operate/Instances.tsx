@@ -8,7 +8,6 @@ import { t } from '../language';
 import { useRead } from '../query';
 import { counted, number, total } from '../ui/numbers';
 import { Table, usePlace } from '../ui/Table';
-import { CopyAs } from '../views/CopyAs';
 import { Views } from '../views/Views';
 import { BulkDialog, type BulkKind } from './Bulk';
 import { ColumnChoice, columnsOf, SORTS } from './columns';
@@ -92,12 +91,6 @@ export default function Instances(): JSX.Element {
         <span class="spacer" />
         <ColumnChoice />
         <Views page="operate/processes" />
-        <CopyAs
-          asked={{ method: 'POST', path: searchProcessInstances.path, body: { filter: api(), sort: sort(), page: page() } }}
-          search={{ kind: 'instances', filter: api(), sort: sort(), limit: page().limit }}
-          rows={chosen().size > 0 ? [...chosen().values()] : (found.data?.items ?? [])}
-          keys={chosen().size > 0 ? [...chosen().keys()] : (found.data?.items ?? []).map((row) => row.processInstanceKey)}
-        />
       </div>
       <FilterBar filter={filter()} onChange={setFilter} definitionKey={drawn()?.processDefinitionKey} />
       <Show when={filter().process && definition.data && !drawn()}>
@@ -145,6 +138,7 @@ export default function Instances(): JSX.Element {
         query={found}
         columns={columns()}
         usual="startDate:desc"
+        chosen={[...chosen().values()]}
         select={{
           isChosen: (row) => all() || chosen().has(row.processInstanceKey),
           toggle,

@@ -9,6 +9,7 @@ import { between, moment, OPERATIONS, RESULTS } from '../ui/logFilter';
 import { Dialog, Field, State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { exactText, Time } from '../ui/time';
+import { Views } from '../views/Views';
 
 const SORTS = ['timestamp', 'operationType', 'entityType', 'actorId', 'result', 'processInstanceKey'] as const;
 const ENTITIES = ['BATCH', 'DECISION', 'INCIDENT', 'JOB', 'PROCESS_INSTANCE', 'RESOURCE', 'USER_TASK', 'VARIABLE', 'AUTHORIZATION', 'CLIENT', 'GROUP', 'MAPPING_RULE', 'ROLE', 'TENANT', 'USER'] as const;
@@ -112,7 +113,11 @@ export default function Log(): JSX.Element {
   );
   return (
     <main class="page">
-      <h1>{t('page.Operations log')}</h1>
+      <div class="row">
+        <h1>{t('page.Operations log')}</h1>
+        <span class="spacer" />
+        <Views page="operate/operations-log" />
+      </div>
       <div class="row" role="search" aria-label={t('lists.filter')}>
         {choice(t('lists.log.operation'), 'operationType', OPERATIONS)}
         {choice(t('lists.log.kind'), 'entityType', ENTITIES)}

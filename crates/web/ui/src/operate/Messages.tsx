@@ -4,6 +4,7 @@ import { t } from '../language';
 import { refresh } from '../query';
 import { Field } from '../ui/parts';
 import type { MessageKind } from './act/MessageDialog';
+import { Views } from '../views/Views';
 import { MessageTables } from './MessageTables';
 
 const MessageDialog = lazy(() => import('./act/MessageDialog'));
@@ -24,6 +25,7 @@ export default function Messages(): JSX.Element {
       <div class="row">
         <h1>{t('page.Messages')}</h1>
         <span class="spacer" />
+        <Views page="operate/messages" />
         <button onClick={() => setSending(['publish', 'correlate'])}>{t('lists.messages.send')}</button>
         <button onClick={() => setSending(['broadcast'])}>{t('lists.messages.broadcast')}</button>
       </div>

@@ -2,10 +2,13 @@ import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
 import { searchProcessDefinitionVariableNames, searchVariables } from '../api/generated/operations';
 import { t } from '../language';
 import { useRead } from '../query';
+import { number } from '../ui/numbers';
 import { Dialog, Field } from '../ui/parts';
 import { type Filter, keysOf, OPERATORS, STATES, type StateName, tagsOf, typedOf, VALUE_TYPES, type ValueType, type VariableCondition, valueOf } from './filters';
 
 const SUGGESTED = 100;
+/** More keys would make an address that servers and proxies refuse. */
+const KEYS_MAX = 500;
 
 /** A condition as it is typed. */
 interface Line {
@@ -57,9 +60,14 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
       }
       variables.push({ name: line.name.trim(), operator: line.operator, value: found.value });
     }
+    const keys = keysOf(text('keys') ?? null);
+    if (keys.length > KEYS_MAX) {
+      setWrong(t('lists.more.keys.tooMany', { most: number(KEYS_MAX), count: number(keys.length) }));
+      return;
+    }
     props.onChange({
       ...props.filter,
-      keys: keysOf(text('keys') ?? null),
+      keys,
       parentKey: text('parent'),
       businessId: text('businessId'),
       errorMessage: text('errorMessage'),

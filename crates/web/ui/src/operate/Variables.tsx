@@ -1,13 +1,14 @@
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { createElementInstanceVariables, getVariable, searchVariables } from '../api/generated/operations';
 import type { VariableSearchResult } from '../api/generated/types';
-import { call } from '../api/http';
+import { call, plan } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
 import { jsonObject, jsonProblem, pretty } from '../ui/json';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
+import { CopyCommands, CopyList } from '../views/CopyAs';
 
 const PAGE = 50;
 
@@ -47,6 +48,7 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
           {t('instance.variables.count', { count: total(found.data?.page) })}
         </span>
         <span class="spacer" />
+        <CopyList of={found} />
         <Show when={props.canChange}>
           <button onClick={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>{t('instance.variables.add')}</button>
         </Show>
@@ -126,9 +128,10 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
   const [name, setName] = createSignal(props.edited.name);
   const [value, setValue] = createSignal(before);
   const problem = () => (value().trim() === '' ? t('instance.variables.valueMissing') : jsonProblem(value()));
+  const planned = () =>
+    plan(createElementInstanceVariables, { path: { elementInstanceKey: props.edited.scopeKey }, text: `{"variables":${jsonObject([[name().trim(), value()]])},"local":true}` });
   const save = async () => {
-    const text = `{"variables":${jsonObject([[name().trim(), value()]])},"local":true}`;
-    await call(createElementInstanceVariables, { path: { elementInstanceKey: props.edited.scopeKey }, text });
+    await planned().send();
     await props.onSaved();
     say(t('instance.variables.saved'));
   };
@@ -160,6 +163,9 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
           </details>
         </Show>
         <div class="actions">
+          <Show when={problem() === undefined && name().trim() !== ''}>
+            <CopyCommands of={() => [planned().asked]} />
+          </Show>
           <Action class="primary" do={save} disabled={problem() !== undefined || name().trim() === '' || value() === before}>
             {t('instance.variables.save')}
           </Action>

@@ -11,6 +11,7 @@ import { total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say, textOf } from '../ui/toast';
+import { CopyList } from '../views/CopyAs';
 import { Views } from '../views/Views';
 import { Assign } from './Assign';
 import { CustomFilter } from './CustomFilter';
@@ -133,6 +134,7 @@ export default function Tasks(): JSX.Element {
             </For>
           </select>
           <Views page="tasklist" />
+          <CopyList of={found} chosen={rows.shown.filter((one) => chosen().has(one.userTaskKey))} />
           <Show when={filterName(criteria) === 'custom'}>
             <button onClick={() => setChoosing(true)}>{t('tasks.filter.change')}</button>
           </Show>

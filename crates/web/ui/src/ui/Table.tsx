@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/solid-query';
 import { createMemo, For, type JSX, Show } from 'solid-js';
 import type { SearchQueryPageResponse } from '../api/generated/types';
 import { t } from '../language';
+import { CopyList } from '../views/CopyAs';
 import { total } from './numbers';
 import { Failure } from './parts';
 
@@ -52,6 +53,8 @@ export function Table<Row>(props: {
   empty: JSX.Element;
   /** The order that holds when the URL names none, as `field:desc`. */
   usual?: string;
+  /** Rows that are chosen, on this page and others. */
+  chosen?: readonly Row[] | undefined;
   select?: { isChosen: (row: Row) => boolean; toggle: (row: Row) => void; all: (rows: Row[]) => void; name: (row: Row) => string };
 }): JSX.Element {
   const [place, setPlace] = useSearchParams<Place & Record<string, string>>();
@@ -114,14 +117,16 @@ export function Table<Row>(props: {
             </table>
           </div>
         </Show>
-        <Pager page={props.query.data?.page} count={rows().length} />
+        <Pager page={props.query.data?.page} count={rows().length}>
+          <CopyList of={props.query} chosen={props.chosen} />
+        </Pager>
       </Show>
     </div>
   );
 }
 
 /** Ways to the next and the previous page of a search. */
-export function Pager(props: { page: SearchQueryPageResponse | undefined; count: number }): JSX.Element {
+export function Pager(props: { page: SearchQueryPageResponse | undefined; count: number; children?: JSX.Element }): JSX.Element {
   const [place, setPlace] = useSearchParams<{ after: string; before: string }>();
   const isFirst = () => !place.after && !place.before;
   const hasMore = () => props.count === PAGE_SIZE && (props.page?.hasMoreTotalItems || !isFirst() || (props.page?.totalItems ?? 0) > props.count);
@@ -131,6 +136,7 @@ export function Pager(props: { page: SearchQueryPageResponse | undefined; count:
         {t('ui.table.total', { count: total(props.page) })}
       </span>
       <span class="spacer" />
+      {props.children}
       <Show when={!isFirst() || hasMore()}>
         <button disabled={isFirst()} onClick={() => setPlace({ after: null, before: null })}>
           {t('ui.table.first')}

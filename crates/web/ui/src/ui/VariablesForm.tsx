@@ -70,6 +70,7 @@ export function VariablesForm(props: {
                       rows={Math.min(8, line.value.split('\n').length)}
                       readOnly={props.readOnly}
                       value={line.value}
+                      ref={(one) => (one.defaultValue = line.isNew ? '' : line.value)}
                       onInput={(event) => setLines(index(), 'value', event.currentTarget.value)}
                     />
                     <div class="muted" id={`${id}-${index()}`}>

@@ -1,41 +1,29 @@
-import { createSignal, For, type JSX, Show } from 'solid-js';
-import { BASE } from '../base';
+import { createSignal, type JSX, lazy, Show } from 'solid-js';
+import type { Asked } from '../api/http';
 import { t } from '../language';
-import { Copy, Dialog } from '../ui/parts';
-import { type Asked, type BatonSearch, batonOf, curlOf } from './query';
+import { askedBy } from '../query';
+import type { Taken } from './CopyDialog';
+import { selectionOf } from './selection';
 
-const SHOWN = 2000;
+const CopyDialog = lazy(() => import('./CopyDialog'));
 
-/** The shown list for use elsewhere: a link, the rows as JSON and keys, the request for curl and for the command line. */
-export function CopyAs(props: { asked: Asked; search: BatonSearch; rows: readonly unknown[]; keys: readonly string[] }): JSX.Element {
-  const [open, setOpen] = createSignal(false);
-  const forms = (): [string, string][] => [
-    [t('lists.copyAs.link'), location.href],
-    [t('lists.copyAs.keys'), props.keys.join('\n')],
-    [t('lists.copyAs.rows'), JSON.stringify(props.rows, null, 2)],
-    ['curl', curlOf(location.origin + BASE, props.asked)],
-    ['baton', batonOf(location.origin + BASE, props.search)],
-  ];
+/** Opens what stands here in forms for use elsewhere. */
+function CopyButton(props: { of: () => Taken; plain?: boolean }): JSX.Element {
+  const [taken, setTaken] = createSignal<Taken>();
   return (
     <>
-      <button onClick={() => setOpen(true)}>{t('lists.copyAs')}</button>
-      <Show when={open()}>
-        <Dialog title={t('lists.copyAs.title')} onClose={() => setOpen(false)} wide>
-          <For each={forms()}>
-            {([name, text]) => (
-              <section aria-label={name}>
-                <h3>
-                  {name} <Copy text={text} label={name} />
-                </h3>
-                <pre class="copied" tabindex="0">
-                  {text.slice(0, SHOWN)}
-                  {text.length > SHOWN ? ' …' : ''}
-                </pre>
-              </section>
-            )}
-          </For>
-        </Dialog>
-      </Show>
+      <button type="button" class={props.plain ? 'plain' : undefined} onClick={() => setTaken(props.of())}>
+        {t('part.copyAs')}
+      </button>
+      <Show when={taken()}>{(one) => <CopyDialog of={one()} onClose={() => setTaken(undefined)} />}</Show>
     </>
   );
 }
+
+/** A list that a read has found, or the chosen ones of its rows: link, keys, rows, and the request. */
+export function CopyList(props: { of: { data: { items: readonly unknown[] } | undefined }; chosen?: readonly unknown[] | undefined }): JSX.Element {
+  return <CopyButton of={() => selectionOf(askedBy(props.of), props.of.data?.items ?? [], props.chosen ?? [])} />;
+}
+
+/** Commands before they are sent. */
+export const CopyCommands = (props: { of: () => readonly Asked[] }): JSX.Element => <CopyButton of={() => ({ asked: props.of() })} />;

@@ -7,6 +7,7 @@ import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
+import { CopyList } from '../views/CopyAs';
 import { Views } from '../views/Views';
 import { byTrouble, stateOf } from './demand';
 
@@ -34,6 +35,7 @@ export default function JobTypes(): JSX.Element {
         <span class="spacer" />
         <input type="search" aria-label={t('workers.find')} placeholder={t('workers.head.type')} value={query.find ?? ''} onInput={(event) => setQuery({ find: event.currentTarget.value || null }, { replace: true })} />
         <Views page="operate/jobs" />
+        <CopyList of={found} />
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data?.isPartial}>

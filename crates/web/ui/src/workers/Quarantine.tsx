@@ -10,6 +10,7 @@ import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
+import { CopyList } from '../views/CopyAs';
 
 const PAGE = 100;
 const HEADS = ['instance', 'process', 'reason', 'since'] as const;
@@ -38,6 +39,8 @@ export default function Quarantine(): JSX.Element {
         <span class="muted" role="status">
           {found.data ? counted() : ''}
         </span>
+        <span class="spacer" />
+        <CopyList of={found} />
       </div>
       <p class="muted">{t('workers.quarantine.text')}</p>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>

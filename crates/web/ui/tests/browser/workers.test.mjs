@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -88,32 +89,71 @@ test('the cluster tells of exporters, disk, flow control and health in words', (
     await look(page, '/admin/cluster');
   }));
 
-test('records that an exporter could not take are shown with reasons and sent once more', () =>
+test('a disk without room is told', () =>
   withPage(server, async (page) => {
-    let left = 1;
     await page.route('**/baton/v1/cluster', async (route) => {
       const answer = await route.fetch();
-      const told = await answer.json();
-      told.exporters[0].parkedRecords = left;
-      told.exporters[0].failure = HOSTILE;
-      told.disk = { freeBytes: 1, totalBytes: 1024, reservedBytes: 512 };
-      await route.fulfill({ response: answer, json: told });
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), disk: { freeBytes: 1, totalBytes: 1024, reservedBytes: 512 } } });
     });
-    await page.route('**/exporters/secondary-storage/parked', (route) => route.fulfill({ json: { items: [{ reason: HOSTILE, parkedAt: '2026-01-31T08:00:00.000Z', position: 7, record: { value: { name: HOSTILE } } }] } }));
     await page.goto(`${server.url}/admin/cluster`);
     await page.getByText('new work is refused until there is more').waitFor();
-    await page.getByRole('button', { name: '1 records …' }).click();
-    await page.getByRole('dialog').getByRole('cell', { name: HOSTILE }).waitFor();
-    await look(page, 'parked records');
-    left = 0;
-    // The server itself answers this: it has none.
-    const sent = page.waitForResponse((response) => response.url().endsWith('/parked/replay'));
-    await page.getByRole('button', { name: 'Send them once more' }).click();
-    assert.deepEqual(await (await sent).json(), { replayed: 0, refused: 0, reason: null });
-    await page.getByText('0 records were taken.').waitFor();
-    await until(async () => (await page.getByRole('dialog').count()) === 0, 'the dialog closes');
-    assert.equal(await page.locator('img[src="x"]').count(), 0);
   }));
+
+/** What an exporter sends records to: it refuses those with a text in them, as long as it is told to. */
+async function pickyTarget() {
+  const target = { refused: undefined, stored: [] };
+  const listening = createServer(async (asked, answer) => {
+    let body = '';
+    for await (const part of asked) body += part;
+    const tell = (status, told) => answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(told));
+    if (!asked.url.startsWith('/_bulk')) return tell(asked.method === 'GET' ? 404 : 200, {});
+    const documents = body.trim().split('\n').filter((_, at) => at % 2 === 1);
+    const items = documents.map((text) => {
+      if (target.refused && text.includes(target.refused)) return { index: { status: 400, error: { type: 'mapper_parsing_exception', reason: HOSTILE } } };
+      target.stored.push(JSON.parse(text));
+      return { index: { status: 201 } };
+    });
+    return tell(200, { items });
+  });
+  await new Promise((done) => listening.listen(0, '127.0.0.1', done));
+  return { target, url: `http://127.0.0.1:${listening.address().port}`, close: () => (listening.closeAllConnections(), listening.close()) };
+}
+
+test('records that an exporter could not take are shown with reasons and sent once more', async () => {
+  const { target, url, close } = await pickyTarget();
+  target.refused = 'refused-job';
+  const exporting = ['enabled=true', `urls=${url}`, 'delay=0s', 'value_types=JOB'].map((one) => `export.opensearch.${one}`);
+  const own = await startServer([...exporting, 'export.park_after=2'], { expected: [/refused|parked/] });
+  try {
+    await deploy(own, { 'r.bpmn': bpmn('r', [['job', 'one', 'refused-job']]), 't.bpmn': bpmn('t', [['job', 'one', 'taken-job']]) });
+    for (const id of ['r', 't', 'r', 't']) await start(own, id);
+    const exporter = async () => (await own.rest('GET', '/baton/v1/cluster')).exporters.find(({ exporterId }) => exporterId === 'opensearch');
+    await until(async () => (await exporter()).parkedRecords === 2 && target.stored.length === 2, async () => JSON.stringify(await exporter()));
+    await withPage(own, async (page) => {
+      await page.goto(`${own.url}/admin/cluster`);
+      await page.getByRole('button', { name: '2 records …' }).click();
+      const rows = page.getByRole('table', { name: 'Records set aside' }).locator('tbody tr');
+      await until(async () => (await rows.count()) === 2, 'both are there');
+      await rows.first().getByText(HOSTILE).waitFor();
+      assert.match(await rows.first().textContent(), /"type": "refused-job"/);
+      await look(page, 'parked records');
+      // The target refuses them again.
+      await page.getByRole('button', { name: 'Send them once more' }).click();
+      await page.getByText(/0 records were taken, 2 are refused again/).waitFor();
+      assert.equal((await exporter()).parkedRecords, 2);
+      target.refused = undefined;
+      await page.getByRole('button', { name: 'Send them once more' }).dblclick();
+      await page.getByText('2 records were taken.').waitFor();
+      await until(async () => (await page.getByRole('dialog').count()) === 0, 'the dialog closes');
+      assert.equal((await exporter()).parkedRecords, 0);
+      assert.deepEqual(target.stored.map(({ value }) => value.type).sort(), ['refused-job', 'refused-job', 'taken-job', 'taken-job']);
+      assert.equal(await page.locator('img[src="x"]').count(), 0);
+    });
+  } finally {
+    await own.stop();
+    close();
+  }
+});
 
 const startedOn = [];
 after(() => startedOn.forEach((one) => one.kill('SIGKILL')));

@@ -123,7 +123,6 @@ export default {
   'instance.incidents.count': '{count} incidents',
   'instance.incidents.none': 'There are no incidents here.',
   'instance.incidents.retry': 'Retry',
-  'instance.incidents.resolved': 'Resolved. If the cause is still there, a new incident comes.',
   'instance.jobs.none': 'There are no jobs here.',
   'instance.jobs.act': 'Act …',
   'instance.jobs.actOn': 'Act as the worker of the job {key}',

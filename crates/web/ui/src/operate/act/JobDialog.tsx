@@ -1,11 +1,12 @@
 import { createSignal, createUniqueId, For, type JSX, Match, Show, Switch } from 'solid-js';
 import { completeJob, failJob, searchJobs, throwJobError, updateJob } from '../../api/generated/operations';
-import { call } from '../../api/http';
+import { plan, type Planned } from '../../api/http';
 import { useRead } from '../../query';
 import { jsonObject, jsonProblem } from '../../ui/json';
 import { Action, Dialog, Failure, Field, State } from '../../ui/parts';
 import { Time } from '../../ui/time';
 import { say } from '../../ui/toast';
+import { CopyCommands } from '../../views/CopyAs';
 import { durationOf, objectProblem } from './words';
 import { t } from '../../language';
 
@@ -48,29 +49,29 @@ export default function JobDialog(props: { jobKey: string; onClose: () => void; 
   const withVariables = (...members: [string, string][]): string =>
     jsonObject([...members, ...(variables().trim() === '' ? [] : [['variables', variables()] as const])]);
   const path = () => ({ jobKey: props.jobKey });
-  const send = () => {
+  const planned = (): Planned<unknown> => {
     const text = JSON.stringify;
     switch (kind()) {
       case 'complete':
-        return call(completeJob, { path: path(), text: withVariables() });
+        return plan(completeJob, { path: path(), text: withVariables() });
       case 'fail': {
         const pause = durationOf(duration());
-        return call(failJob, { path: path(), text: withVariables(['retries', number().trim()], ['errorMessage', text(message())], ...(pause ? [['retryBackOff', String(pause)] as [string, string]] : [])) });
+        return plan(failJob, { path: path(), text: withVariables(['retries', number().trim()], ['errorMessage', text(message())], ...(pause ? [['retryBackOff', String(pause)] as [string, string]] : [])) });
       }
       case 'throw':
-        return call(throwJobError, { path: path(), text: withVariables(['errorCode', text(code().trim())], ['errorMessage', text(message())]) });
+        return plan(throwJobError, { path: path(), text: withVariables(['errorCode', text(code().trim())], ['errorMessage', text(message())]) });
       case 'retries':
-        return call(updateJob, { path: path(), body: { changeset: { retries: Number(number()) } } });
+        return plan(updateJob, { path: path(), body: { changeset: { retries: Number(number()) } } });
       case 'timeout':
-        return call(updateJob, { path: path(), body: { changeset: { timeout: durationOf(duration())! } } });
+        return plan(updateJob, { path: path(), body: { changeset: { timeout: durationOf(duration())! } } });
       case 'priority':
-        return call(updateJob, { path: path(), body: { changeset: { priority: Number(number()) } } });
+        return plan(updateJob, { path: path(), body: { changeset: { priority: Number(number()) } } });
     }
   };
   const run = async () => {
     setFailure(undefined);
     try {
-      await send();
+      await planned().send();
     } catch (error) {
       setFailure(error);
       return;
@@ -149,6 +150,9 @@ export default function JobDialog(props: { jobKey: string; onClose: () => void; 
         </p>
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
+          <Show when={problem() === undefined}>
+            <CopyCommands of={() => [planned().asked]} />
+          </Show>
           <button onClick={() => props.onClose()}>{t('change.close')}</button>
           <Action class="primary" do={run} disabled={problem() !== undefined}>
             {t(`change.job.${kind()}`)}

@@ -1,9 +1,10 @@
 import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
 import { broadcastSignal, correlateMessage, publishMessage } from '../../api/generated/operations';
-import { call } from '../../api/http';
+import { plan } from '../../api/http';
 import { jsonObject } from '../../ui/json';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
 import { say } from '../../ui/toast';
+import { CopyCommands } from '../../views/CopyAs';
 import { durationOf, objectProblem } from './words';
 import { t } from '../../language';
 
@@ -32,8 +33,7 @@ export default function MessageDialog(props: {
     if (kind() === 'publish' && life().trim() !== '' && durationOf(life()) === undefined) return t('change.time');
     return objectProblem(variables());
   };
-  const run = async () => {
-    setFailure(undefined);
+  const text = () => {
     const quoted = JSON.stringify;
     const members: [string, string][] = [[kind() === 'broadcast' ? 'signalName' : 'name', quoted(name())]];
     if (kind() !== 'broadcast' && key() !== '') members.push(['correlationKey', quoted(key())]);
@@ -43,16 +43,23 @@ export default function MessageDialog(props: {
       members.push(['timeToLive', String(durationOf(life()) ?? 0)]);
       if (messageId() !== '') members.push(['messageId', quoted(messageId())]);
     }
-    const text = jsonObject(members);
+    return jsonObject(members);
+  };
+  const correlate = () => plan(correlateMessage, { text: text() });
+  const publish = () => plan(publishMessage, { text: text() });
+  const broadcast = () => plan(broadcastSignal, { text: text() });
+  const planned = () => ({ correlate, publish, broadcast })[kind()]();
+  const run = async () => {
+    setFailure(undefined);
     try {
       if (kind() === 'correlate') {
-        const { processInstanceKey } = await call(correlateMessage, { text });
+        const { processInstanceKey } = await correlate().send();
         say(t('change.message.correlated', { key: processInstanceKey }));
       } else if (kind() === 'publish') {
-        const { messageKey } = await call(publishMessage, { text });
+        const { messageKey } = await publish().send();
         say(t('change.message.published', { key: messageKey }));
       } else {
-        const { signalKey } = await call(broadcastSignal, { text });
+        const { signalKey } = await broadcast().send();
         say(t('change.message.sent', { key: signalKey }));
       }
     } catch (error) {
@@ -105,6 +112,9 @@ export default function MessageDialog(props: {
         </p>
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
+          <Show when={problem() === undefined}>
+            <CopyCommands of={() => [planned().asked]} />
+          </Show>
           <button onClick={() => props.onClose()}>{t('change.close')}</button>
           <Action class="primary" do={run} disabled={problem() !== undefined}>
             {t(`change.message.${kind()}`)}

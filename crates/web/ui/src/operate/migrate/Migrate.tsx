@@ -2,13 +2,14 @@ import { A, useLocation, useNavigate } from '@solidjs/router';
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { getProcessDefinitionStatistics, migrateProcessInstance, migrateProcessInstancesBatchOperation, searchProcessDefinitions, searchProcessInstances } from '../../api/generated/operations';
 import type { ProcessDefinitionResult } from '../../api/generated/types';
-import { call } from '../../api/http';
+import { plan } from '../../api/http';
 import { BpmnDiagram } from '../../diagram/BpmnDiagram';
 import { useModel } from '../../diagram/model';
 import { refresh, useRead } from '../../query';
 import { number, total } from '../../ui/numbers';
 import { Action, Dialog, Failure } from '../../ui/parts';
 import { say } from '../../ui/toast';
+import { CopyCommands } from '../../views/CopyAs';
 import { type Filter, parse, toApi, write } from '../filters';
 import { Sample } from '../Sample';
 import { newIn, parseChoices, rowsOf, writeChoices } from './mapping';
@@ -179,18 +180,20 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
   const [failure, setFailure] = createSignal<unknown>();
   const api = () => toApi({ ...props.filter, element: undefined });
   const found = useRead(searchProcessInstances, () => ({ body: { filter: api(), page: { limit: 1 } }, enabled: props.filter.version !== undefined, live: true }));
+  const migrationPlan = () => ({ targetProcessDefinitionKey: props.to!.processDefinitionKey, mappingInstructions: props.rows });
+  const one = () => plan(migrateProcessInstance, { path: { processInstanceKey: props.filter.keys[0]! }, body: migrationPlan() });
+  const many = () => plan(migrateProcessInstancesBatchOperation, { body: { filter: api(), migrationPlan: migrationPlan() } });
   const run = async () => {
     setFailure(undefined);
-    const plan = { targetProcessDefinitionKey: props.to!.processDefinitionKey, mappingInstructions: props.rows };
     try {
       if (props.isSingle) {
         const [key] = props.filter.keys;
-        await call(migrateProcessInstance, { path: { processInstanceKey: key! }, body: plan });
+        await one().send();
         await refresh();
         navigate(`/operate/processes/${key}`);
         say(t('change.migrate.done'));
       } else {
-        const { batchOperationKey } = await call(migrateProcessInstancesBatchOperation, { body: { filter: api(), migrationPlan: plan } });
+        const { batchOperationKey } = await many().send();
         await refresh();
         navigate(`/operate/batch-operations/${encodeURIComponent(batchOperationKey)}`);
       }
@@ -223,6 +226,7 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
           </p>
           <Sample filter={api()} />
           <div class="actions">
+            <CopyCommands of={() => [(props.isSingle ? one() : many()).asked]} />
             <button onClick={() => setAsking(false)}>{t('change.back')}</button>
             <Action class="primary" do={run}>
               {props.isSingle ? t('change.migrate.runOne') : t('change.migrate.runMany', { count: total(found.data?.page) })}

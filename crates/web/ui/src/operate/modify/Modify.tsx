@@ -2,13 +2,14 @@ import { useBeforeLeave } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, For, type JSX, on, Show } from 'solid-js';
 import { modifyProcessInstance, searchElementInstances } from '../../api/generated/operations';
 import type { ElementInstanceResult, ProcessElementStatisticsResult, ProcessInstanceResult } from '../../api/generated/types';
-import { call } from '../../api/http';
+import { type Asked, plan } from '../../api/http';
 import type { Model } from '../../diagram/model';
 import { useRead } from '../../query';
 import { number } from '../../ui/numbers';
 import { Action, Dialog, Failure, State } from '../../ui/parts';
 import { exactText } from '../../ui/time';
 import { say } from '../../ui/toast';
+import { CopyCommands } from '../../views/CopyAs';
 import { type Change, differences, isTaken, request, sentence } from './plan';
 import { madeScopes, PlaceForm } from './Scopes';
 import { count as counted, t } from '../../language';
@@ -55,9 +56,10 @@ export default function Modify(props: {
       if (confirm(t('change.modify.discard'))) event.retry(true);
     }
   });
+  const planned = () => plan(modifyProcessInstance, { path: { processInstanceKey: props.instance.processInstanceKey }, text: request(props.changes) });
   const apply = async () => {
     try {
-      await call(modifyProcessInstance, { path: { processInstanceKey: props.instance.processInstanceKey }, text: request(props.changes) });
+      await planned().send();
     } catch (error) {
       setReviewing(false);
       setFailure(error);
@@ -146,7 +148,7 @@ export default function Modify(props: {
         </ol>
       </Show>
       <Show when={reviewing()}>
-        <Review model={props.model} changes={props.changes} statistics={props.statistics} isChild={props.instance.parentProcessInstanceKey !== null} onClose={() => setReviewing(false)} apply={apply} />
+        <Review model={props.model} changes={props.changes} statistics={props.statistics} isChild={props.instance.parentProcessInstanceKey !== null} onClose={() => setReviewing(false)} asked={() => [planned().asked]} apply={apply} />
       </Show>
     </section>
   );
@@ -224,6 +226,7 @@ function Review(props: {
   statistics: readonly ProcessElementStatisticsResult[];
   isChild: boolean;
   onClose: () => void;
+  asked: () => readonly Asked[];
   apply: () => Promise<void>;
 }): JSX.Element {
   const now = createMemo(() => new Map(props.statistics.map((one) => [one.elementId, one.active + one.incidents])));
@@ -274,6 +277,7 @@ function Review(props: {
       </Show>
       <p class="muted">{t('change.modify.order')}</p>
       <div class="actions">
+        <CopyCommands of={props.asked} />
         <button onClick={() => props.onClose()}>{t('change.back')}</button>
         <Action class="primary" do={props.apply}>
           {props.changes.length === 1 ? t('change.modify.applyOne') : t('change.modify.applyMany', { count: props.changes.length })}

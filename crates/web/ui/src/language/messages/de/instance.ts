@@ -125,7 +125,6 @@ export default catalogue<typeof instance>()({
   'instance.incidents.count': 'Vorfälle: {count}',
   'instance.incidents.none': 'Hier gibt es keine Vorfälle.',
   'instance.incidents.retry': 'Erneut versuchen',
-  'instance.incidents.resolved': 'Gelöst. Besteht die Ursache weiter, kommt ein neuer Vorfall.',
   'instance.jobs.none': 'Hier gibt es keine Jobs.',
   'instance.jobs.act': 'Handeln …',
   'instance.jobs.actOn': 'Als Worker des Jobs {key} handeln',
