@@ -70,6 +70,12 @@ export const onSessionEnd = (ask: () => Promise<void>): void => {
   signInAgain = ask;
 };
 
+/** Tells that a command was refused for want of a right. */
+let tellForbidden: (() => void) | undefined;
+export const onForbidden = (tell: () => void): void => {
+  tellForbidden = tell;
+};
+
 export interface Request {
   method: string;
   path: string;
@@ -83,7 +89,7 @@ export interface Request {
 /** Sends a request and gives the answer if it is a success. */
 export async function send(request: Request): Promise<Response> {
   const isSearch = /\/(search|statistics)(\/|$|\?)/.test(request.path);
-  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes)(\/|$)/.test(request.path);
+  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes|permissions)(\/|$)/.test(request.path);
   const headers = new Headers({ accept: request.accept ?? 'application/json' });
   if (typeof request.body === 'string') headers.set('content-type', 'application/json');
   const token = cookie(CSRF_COOKIE);
@@ -120,6 +126,7 @@ export async function send(request: Request): Promise<Response> {
     await signInAgain();
     return send(request);
   }
+  if (refused.status === FORBIDDEN && !isRead) tellForbidden?.();
   throw refused;
 }
 

@@ -5,6 +5,7 @@ import { call } from '../api/http';
 import { FormView, type Submit } from '../diagram/FormView';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { ofTask } from '../rights';
 import { user } from '../session';
 import { documentsIn } from '../ui/documents';
 import { Action, Failure } from '../ui/parts';
@@ -118,7 +119,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
           <Show when={!isMine()}>
             <span class="muted">{t('task.claimFirst')}</span>
           </Show>
-          <Action class="primary" key="complete" do={complete} disabled={!isMine() || !submit()}>
+          <Action class="primary" key="complete" needs={ofTask('complete', props.task, user())} do={complete} disabled={!isMine() || !submit()}>
             {t('task.complete')}
           </Action>
         </div>
