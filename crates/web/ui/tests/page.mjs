@@ -20,8 +20,8 @@ export async function closeBrowser() {
   browser = undefined;
 }
 
-/** Opens a page and does something with it. `statuses` are refusals that the test provokes. */
-export async function withPage(server, work, { statuses = [], gone = false, theme, viewport = { width: 1280, height: 900 } } = {}) {
+/** Opens a page and does something with it. `statuses` are refusals that the test provokes; `origins` of others may be asked, too. */
+export async function withPage(server, work, { statuses = [], origins = [], gone = false, theme, viewport = { width: 1280, height: 900 } } = {}) {
   const context = await (await openBrowser()).newContext({ viewport, colorScheme: theme ?? 'light', acceptDownloads: false });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
@@ -35,7 +35,7 @@ export async function withPage(server, work, { statuses = [], gone = false, them
   page.on('pageerror', (error) => trouble.push(`unhandled: ${error.stack ?? error}`));
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(server.url) && !/^(data|blob|about):/.test(url)) trouble.push(`request to ${url}`);
+    if (![server.url, ...origins].some((origin) => url.startsWith(origin)) && !/^(data|blob|about):/.test(url)) trouble.push(`request to ${url}`);
   });
   await page.addInitScript(() => {
     globalThis.violations = [];
