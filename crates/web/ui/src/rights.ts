@@ -19,6 +19,11 @@ export const need = (resourceType: ResourceTypeEnum, permissionType: PermissionT
 
 export const ofProcess = (permissionType: PermissionTypeEnum, processDefinitionId: string): Needs => need('PROCESS_DEFINITION', permissionType, processDefinitionId);
 
+/** A variable of an instance, or of an element in it; of a user task, who may change that may change its variables. */
+export const ofVariable = (processDefinitionId: string, isOfInstance: boolean): Needs => [
+  (['UPDATE_PROCESS_INSTANCE', ...(isOfInstance ? [] : (['UPDATE_USER_TASK'] as const))] as const).map((permissionType) => ({ resourceType: 'PROCESS_DEFINITION', permissionType, resourceId: processDefinitionId })),
+];
+
 type BatchKind = PermissionTypeEnum extends infer One ? (One extends `CREATE_BATCH_OPERATION_${infer Kind}` ? Kind : never) : never;
 
 /** A batch operation of a kind. */

@@ -84,8 +84,17 @@ async function missingOf(needs: Needs): Promise<Need | null> {
 /** Words for a right that is missing, with the names that the server and an authorization have for it. */
 const wordsOf = ({ resourceType, permissionType, resourceId }: Need): string => t('may.missing', { permission: permissionType, resource: resourceId === undefined ? resourceType : `${resourceType} ${resourceId}` });
 
+/** The right that is missing, in words, and a way to find out anew. */
+export interface Missing {
+  (): string | undefined;
+  again: () => Promise<string | undefined>;
+}
+
+export const NOTHING_MISSING: Missing = Object.assign(() => undefined, { again: () => Promise.resolve(undefined) });
+const forget = (): Promise<void> => client.invalidateQueries({ queryKey: [RIGHTS] });
+
 /** Says which right is missing, if one is. Until it is known, nothing is. */
-export function useMay(needs: Accessor<Needs | undefined>): Accessor<string | undefined> {
+export function useMay(needs: Accessor<Needs | undefined>): Missing {
   const found = useQuery(() => {
     const of = needs() ?? [];
     return {
@@ -98,14 +107,15 @@ export function useMay(needs: Accessor<Needs | undefined>): Accessor<string | un
       refetchOnWindowFocus: true,
     };
   });
-  return () => (found.data ? wordsOf(found.data) : undefined);
+  const missing = () => (found.data ? wordsOf(found.data) : undefined);
+  return Object.assign(missing, { again: () => forget().then(missing) });
 }
 
 // A right may have been taken away, and others with it.
-onForbidden(() => void client.invalidateQueries({ queryKey: [RIGHTS] }));
+onForbidden(() => void forget());
 
 // The user may be another one, or may do other things than before.
-createRoot(() => createEffect(on(user, () => void client.invalidateQueries({ queryKey: [RIGHTS] }), { defer: true })));
+createRoot(() => createEffect(on(user, () => void forget(), { defer: true })));
 
 /** Says to those who can't see the title why a control does nothing; the control names it by `aria-describedby`. */
 export function Reason(props: { id: string; missing: string | undefined }): JSX.Element {

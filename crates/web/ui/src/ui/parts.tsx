@@ -3,7 +3,7 @@ import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js'
 import { Problem } from '../api/http';
 import { t } from '../language';
 import type { Needs } from '../rights';
-import { Reason, useMay } from './May';
+import { NOTHING_MISSING, Reason, useMay } from './May';
 import { say, textOf } from './toast';
 import { innerWordOf, wordOf } from './words';
 
@@ -133,17 +133,22 @@ export function Action(props: {
   key?: 'claim' | 'complete';
   /** The name for who can't see where the button stands. */
   label?: string;
+  /** Whether what it switches is on. */
+  pressed?: boolean;
 }): JSX.Element {
   const [busy, setBusy] = createSignal(false);
-  const missing = props.needs ? useMay(() => props.needs) : () => undefined;
+  const missing = props.needs ? useMay(() => props.needs) : NOTHING_MISSING;
   const id = createUniqueId();
   const run = async (event: MouseEvent) => {
     if (busy()) return;
-    const reason = missing();
-    if (reason !== undefined) {
+    // A right that was missing may have come since.
+    if (missing() !== undefined) {
       event.preventDefault();
-      say(reason, true);
-      return;
+      const reason = await missing.again();
+      if (reason !== undefined) {
+        say(reason, true);
+        return;
+      }
     }
     try {
       const work = props.do();
@@ -163,6 +168,7 @@ export function Action(props: {
         class={props.class}
         title={missing() ?? props.title}
         aria-label={props.label}
+        aria-pressed={props.pressed}
         data-key={props.key}
         disabled={busy() || props.disabled}
         aria-disabled={missing() ? 'true' : undefined}
