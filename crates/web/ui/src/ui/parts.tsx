@@ -2,6 +2,7 @@
 import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js';
 import { Problem } from '../api/http';
 import { t } from '../language';
+import { refresh } from '../query';
 import type { Needs } from '../rights';
 import { NOTHING_MISSING, Reason, useMay } from './May';
 import { say, textOf } from './toast';
@@ -157,6 +158,8 @@ export function Action(props: {
       await work;
     } catch (error) {
       say(textOf(error), true);
+      // Somebody else may have been faster: the page shows what is so now.
+      if (error instanceof Problem && (error.status === 404 || error.status === 409)) await refresh();
     } finally {
       setBusy(false);
     }
