@@ -128,8 +128,17 @@ export function Reason(props: { id: string; missing: string | undefined }): JSX.
   );
 }
 
-/** A way to a page that is of use to those alone who have a right. */
-export function MayLink(props: { href: string; needs: Needs; class?: string; children: JSX.Element }): JSX.Element {
+/** Says why a control does nothing, and has it do nothing. */
+function hold(missing: Missing, event: Event): void {
+  const reason = missing();
+  if (reason === undefined) return;
+  event.preventDefault();
+  void missing.again();
+  say(reason, true);
+}
+
+/** A way to a page, or to a file, that is of use to those alone who have a right. */
+export function MayLink(props: { href: string; needs: Needs; class?: string; label?: string; download?: string; children: JSX.Element }): JSX.Element {
   const missing = useMay(() => props.needs);
   const id = createUniqueId();
   return (
@@ -140,16 +149,41 @@ export function MayLink(props: { href: string; needs: Needs; class?: string; chi
         title={missing()}
         aria-disabled={missing() ? 'true' : undefined}
         aria-describedby={missing() ? id : undefined}
-        onClick={(event) => {
-          const reason = missing();
-          if (reason === undefined) return;
-          event.preventDefault();
-          say(reason, true);
-        }}
+        aria-label={props.label}
+        download={props.download}
+        rel={props.download === undefined ? undefined : 'external'}
+        onClick={(event) => hold(missing, event)}
       >
         {props.children}
       </A>
       <Reason id={id} missing={missing()} />
+    </>
+  );
+}
+
+/** A field for files that are of use to those alone who have a right; whoever drops files on its surroundings asks `missing`, too. */
+export function MayFiles(props: { missing: Missing; onFiles: (files: File[]) => Promise<unknown>; accept?: string; class?: string; disabled?: boolean }): JSX.Element {
+  const id = createUniqueId();
+  const take = async (input: HTMLInputElement) => {
+    await props.onFiles([...(input.files ?? [])]);
+    // The same files can be chosen again.
+    input.value = '';
+  };
+  return (
+    <>
+      <input
+        type="file"
+        multiple
+        class={props.class}
+        accept={props.accept}
+        disabled={props.disabled}
+        title={props.missing()}
+        aria-disabled={props.missing() ? 'true' : undefined}
+        aria-describedby={props.missing() ? id : undefined}
+        onClick={(event) => hold(props.missing, event)}
+        onChange={(event) => void take(event.currentTarget)}
+      />
+      <Reason id={id} missing={props.missing()} />
     </>
   );
 }
