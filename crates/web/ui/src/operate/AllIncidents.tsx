@@ -12,6 +12,7 @@ import type { IncidentFilter, IncidentProcessInstanceStatisticsByErrorResult, In
 import { call } from '../api/http';
 import { count, t } from '../language';
 import { refresh, useRead } from '../query';
+import { ofBatch, ofProcess } from '../rights';
 import { number, total } from '../ui/numbers';
 import { Action, Failure, Field, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -77,7 +78,7 @@ export default function AllIncidents(): JSX.Element {
       ),
       sort: 'processInstanceKey',
     },
-    { head: t('lists.act'), cell: (row) => <Action do={() => retry(row)}>{t('lists.retry')}</Action> },
+    { head: t('lists.act'), cell: (row) => <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', row.processDefinitionId)} do={() => retry(row)}>{t('lists.retry')}</Action> },
   ];
   return (
     <main class="page">
@@ -148,9 +149,9 @@ function ByError(): JSX.Element {
                   {one.errorMessage.slice(0, 200) || t('lists.noErrorMessage')}
                 </A>
                 <span class="number">{number(one.activeInstancesWithErrorCount)}</span>
-                <button aria-label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setRetrying(one)}>
+                <Action label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} needs={ofBatch('RESOLVE_INCIDENT')} do={() => setRetrying(one)}>
                   {t('lists.incidents.retryAll')}
-                </button>
+                </Action>
               </div>
               <Show when={open() === one.errorHashCode}>
                 <ByDefinition hash={one.errorHashCode} />

@@ -2,7 +2,8 @@ import { useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, lazy, Show } from 'solid-js';
 import { t } from '../language';
 import { refresh } from '../query';
-import { Field } from '../ui/parts';
+import { need, ofSignal } from '../rights';
+import { Action, Field } from '../ui/parts';
 import type { MessageKind } from './act/MessageDialog';
 import { MessageTables } from './MessageTables';
 
@@ -24,8 +25,8 @@ export default function Messages(): JSX.Element {
       <div class="row">
         <h1>{t('page.Messages')}</h1>
         <span class="spacer" />
-        <button onClick={() => setSending(['publish', 'correlate'])}>{t('lists.messages.send')}</button>
-        <button onClick={() => setSending(['broadcast'])}>{t('lists.messages.broadcast')}</button>
+        <Action needs={need('MESSAGE', 'CREATE')} do={() => setSending(['publish', 'correlate'])}>{t('lists.messages.send')}</Action>
+        <Action needs={ofSignal} do={() => setSending(['broadcast'])}>{t('lists.messages.broadcast')}</Action>
       </div>
       <div class="row" role="search" aria-label={t('lists.filter')}>
         <Field label={t('lists.messages.nameHas')}>
