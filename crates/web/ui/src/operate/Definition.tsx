@@ -6,7 +6,7 @@ import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
-import { need, ofProcess } from '../rights';
+import { need, ofBatch, ofProcess } from '../rights';
 import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
@@ -156,7 +156,7 @@ export default function Definition(): JSX.Element {
                 </label>
                 <div class="actions">
                   <button onClick={() => setDeleting(false)}>{t('lists.definition.keep')}</button>
-                  <Action class="danger" do={remove}>
+                  <Action class="danger" needs={withHistory() ? ofBatch('DELETE_PROCESS_DEFINITION') : []} do={remove}>
                     {t('lists.definition.delete', { version: one().version })}
                   </Action>
                 </div>
