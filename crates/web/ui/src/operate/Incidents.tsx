@@ -4,6 +4,7 @@ import type { IncidentResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
+import { ofProcess } from '../rights';
 import { total } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -75,7 +76,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                       <Time of={one.creationTime} />
                     </td>
                     <td>
-                      <Action do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
+                      <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', one.processDefinitionId)} do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
                     </td>
                   </tr>
                 )}

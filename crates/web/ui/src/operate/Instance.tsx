@@ -163,7 +163,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           </div>
         </Show>
         <Show when={tab() === 'variables'}>
-          <Variables instanceKey={key()} scopeKey={query.scope} canChange={isRunning()} again={again} />
+          <Variables instanceKey={key()} processId={props.instance.processDefinitionId} scopeKey={query.scope} canChange={isRunning()} again={again} />
         </Show>
         <Show when={tab() === 'incidents'}>
           <Incidents instanceKey={key()} elementId={query.element} again={again} />

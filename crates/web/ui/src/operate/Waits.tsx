@@ -5,8 +5,10 @@ import type { ProcessInstanceResult } from '../api/generated/types';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { useRead } from '../query';
+import { need, ofProcess, ofSignal } from '../rights';
+import { mayUse } from '../session';
 import { number } from '../ui/numbers';
-import { Failure } from '../ui/parts';
+import { Action, Failure } from '../ui/parts';
 import { type Waiting, waitingOf, waitText } from './waiting';
 
 const JobDialog = lazy(() => import('./act/JobDialog'));
@@ -61,15 +63,15 @@ export function Waits(props: {
                 </span>
                 <Switch>
                   <Match when={waiting.kind === 'JOB' && waiting}>
-                    <button onClick={() => setActing(waiting)}>{t('instance.waits.act')}</button>
+                    <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', props.instance.processDefinitionId)} do={() => setActing(waiting)}>{t('instance.waits.act')}</Action>
                   </Match>
                   <Match when={waiting.kind === 'MESSAGE' && waiting}>
-                    <button onClick={() => setActing(waiting)}>{t('instance.waits.correlate')}</button>
+                    <Action needs={need('MESSAGE', 'CREATE')} do={() => setActing(waiting)}>{t('instance.waits.correlate')}</Action>
                   </Match>
                   <Match when={waiting.kind === 'SIGNAL' && waiting}>
-                    <button onClick={() => setActing(waiting)}>{t('instance.waits.broadcast')}</button>
+                    <Action needs={ofSignal} do={() => setActing(waiting)}>{t('instance.waits.broadcast')}</Action>
                   </Match>
-                  <Match when={waiting.kind === 'USER_TASK' && waiting}>{(task) => <A href={`/tasklist/${task().taskKey}`}>{t('instance.waits.openTask')}</A>}</Match>
+                  <Match when={waiting.kind === 'USER_TASK' && mayUse('tasklist') && waiting}>{(task) => <A href={`/tasklist/${task().taskKey}`}>{t('instance.waits.openTask')}</A>}</Match>
                 </Switch>
               </li>
             );
