@@ -41,7 +41,7 @@ export function AuditLog(props: { query: UseQueryResult<AuditLogSearchQueryResul
     {
       head: t('ui.log.key'),
       cell: (row) => (
-        <Show when={row.processInstanceKey && row.entityKey === row.processInstanceKey} fallback={<span class="key">{row.entityKey || '–'}</span>}>
+        <Show when={mayUse('operate') && row.processInstanceKey && row.entityKey === row.processInstanceKey} fallback={<span class="key">{row.entityKey || '–'}</span>}>
           <A href={`/operate/processes/${row.processInstanceKey}`}>{row.entityKey}</A>
         </Show>
       ),
