@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/solid-query';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import type { AuditLogResult, AuditLogSearchQueryResult } from '../api/generated/types';
 import { known, t } from '../language';
+import { mayUse } from '../session';
 import { Dialog, innerWordOf, State, wordOf } from './parts';
 import { type Column, Table } from './Table';
 import { Time } from './time';
