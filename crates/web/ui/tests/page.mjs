@@ -21,8 +21,8 @@ export async function closeBrowser() {
 }
 
 /** Opens a page and does something with it. `statuses` are refusals that the test provokes, `gone` are requests that it cuts
- * off, `blocked` is content of strangers that the content security policy stops. */
-export async function withPage(server, work, { statuses = [], gone = false, blocked = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {
+ * off, `blocked` is content of strangers that the content security policy stops; `origins` of others may be asked, too. */
+export async function withPage(server, work, { statuses = [], origins = [], gone = false, blocked = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {
   const context = await (await openBrowser()).newContext({ viewport, locale, colorScheme: theme ?? 'light', acceptDownloads: false });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
@@ -37,7 +37,7 @@ export async function withPage(server, work, { statuses = [], gone = false, bloc
   page.on('pageerror', (error) => trouble.push(`unhandled: ${error.stack ?? error}`));
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(server.url) && !/^(data|blob|about):/.test(url)) trouble.push(`request to ${url}`);
+    if (![server.url, ...origins].some((origin) => url.startsWith(origin)) && !/^(data|blob|about):/.test(url)) trouble.push(`request to ${url}`);
   });
   await page.addInitScript(() => {
     globalThis.violations = [];

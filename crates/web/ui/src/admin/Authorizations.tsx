@@ -5,8 +5,9 @@ import type { AuthorizationFilter, AuthorizationRequest, AuthorizationResult, Ow
 import { call } from '../api/http';
 import { known, t } from '../language';
 import { refresh, useRead } from '../query';
+import { need } from '../rights';
 import { Filters } from '../ui/Filters';
-import { Dialog, Failure, Field, wordOf } from '../ui/parts';
+import { Action, Dialog, Failure, Field, wordOf } from '../ui/parts';
 import { Picker } from '../ui/Picker';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { say } from '../ui/toast';
@@ -52,10 +53,11 @@ export default function Authorizations(): JSX.Element {
       head: t('admin.actions'),
       cell: (row) => (
         <>
-          <button class="plain" aria-label={t('admin.authorizations.edit', { owner: row.ownerId })} onClick={() => setEditing(row)}>
+          <Action class="plain" label={t('admin.authorizations.edit', { owner: row.ownerId })} needs={need('AUTHORIZATION', 'UPDATE', row.authorizationKey)} do={() => setEditing(row)}>
             {t('admin.edit')}
-          </button>
+          </Action>
           <Delete
+            needs={need('AUTHORIZATION', 'DELETE', row.authorizationKey)}
             what={t('admin.authorizations.what', { owner: row.ownerId })}
             effect={t('admin.effect.authorization')}
             do={() => call(deleteAuthorization, { path: { authorizationKey: row.authorizationKey } })}
@@ -69,9 +71,9 @@ export default function Authorizations(): JSX.Element {
       <div class="row">
         <h1>{t('page.Authorizations')}</h1>
         <span class="spacer" />
-        <button class="primary" onClick={() => setEditing('new')}>
+        <Action class="primary" needs={need('AUTHORIZATION', 'CREATE')} do={() => setEditing('new')}>
           {t('admin.new.authorization')}
-        </button>
+        </Action>
       </div>
       <Filters
         of={[

@@ -14,6 +14,7 @@ import type { ClusterVariableSearchResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
+import { need } from '../rights';
 import { jsonProblem, pretty } from '../ui/json';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit } from './Create';
@@ -47,11 +48,12 @@ const columns = (): Column<ClusterVariableSearchResult>[] => [
     cell: (row) => (
       <>
         <Edit
+          needs={need('CLUSTER_VARIABLE', 'UPDATE', row.name)}
           what={row.name}
           inputs={async () => [{ name: 'value', label: t('admin.value'), type: 'json', required: true, hint: hint(), value: pretty((await read(row)).value) }]}
           save={(text) => call(row.tenantId === null ? updateGlobalClusterVariable : updateTenantClusterVariable, { ...path(row), text: `{"value":${valueOf(text)}}` })}
         />
-        <Delete what={row.name} effect={t('admin.effect.clusterVariable')} do={() => call(row.tenantId === null ? deleteGlobalClusterVariable : deleteTenantClusterVariable, path(row))} />
+        <Delete needs={need('CLUSTER_VARIABLE', 'DELETE', row.name)} what={row.name} effect={t('admin.effect.clusterVariable')} do={() => call(row.tenantId === null ? deleteGlobalClusterVariable : deleteTenantClusterVariable, path(row))} />
       </>
     ),
   },
@@ -72,6 +74,7 @@ export default function ClusterVariables(): JSX.Element {
         <h1>{t('page.Cluster variables')}</h1>
         <span class="spacer" />
         <Create
+          needs={[[{ resourceType: 'CLUSTER_VARIABLE', permissionType: 'CREATE', orAny: true }]]}
           label={t('admin.new.clusterVariable')}
           inputs={[
             { name: 'name', label: t('admin.name'), required: true },

@@ -1,6 +1,7 @@
 import { createSignal, For, type JSX, Match, Show, Switch } from 'solid-js';
 import { t } from '../language';
 import { refresh } from '../query';
+import type { Needs } from '../rights';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
 import { type Find, Picker } from '../ui/Picker';
 import { say } from '../ui/toast';
@@ -137,13 +138,13 @@ export function FormDialog(props: {
 }
 
 /** A button that opens a dialog with some fields, and makes something of them: `label` says what, as in `New group`. */
-export function Create(props: { label: string; inputs: Input[]; create: (answers: Answers) => Promise<unknown> }): JSX.Element {
+export function Create(props: { needs: Needs; label: string; inputs: Input[]; create: (answers: Answers) => Promise<unknown> }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   return (
     <>
-      <button class="primary" onClick={() => setOpen(true)}>
+      <Action class="primary" needs={props.needs} do={() => setOpen(true)}>
         {props.label}
-      </button>
+      </Action>
       <Show when={open()}>
         <FormDialog title={props.label} button={t('admin.create')} inputs={props.inputs} send={props.create} done={t('admin.created')} onClose={() => setOpen(false)} />
       </Show>
@@ -152,11 +153,11 @@ export function Create(props: { label: string; inputs: Input[]; create: (answers
 }
 
 /** A button that opens a dialog with what is there, to change it. `inputs` may have to be read first. */
-export function Edit(props: { what: string; inputs: () => Input[] | Promise<Input[]>; save: (answers: Answers) => Promise<unknown> }): JSX.Element {
+export function Edit(props: { needs: Needs; what: string; inputs: () => Input[] | Promise<Input[]>; save: (answers: Answers) => Promise<unknown> }): JSX.Element {
   const [inputs, setInputs] = createSignal<Input[]>();
   return (
     <>
-      <Action class="plain" label={t('admin.edit.one', { what: props.what })} do={async () => setInputs(await props.inputs())}>
+      <Action class="plain" label={t('admin.edit.one', { what: props.what })} needs={props.needs} do={async () => setInputs(await props.inputs())}>
         {t('admin.edit')}
       </Action>
       <Show when={inputs()}>
@@ -167,7 +168,7 @@ export function Edit(props: { what: string; inputs: () => Input[] | Promise<Inpu
 }
 
 /** A button that asks before it deletes. */
-export function Delete(props: { what: string; effect: string; do: () => Promise<unknown> }): JSX.Element {
+export function Delete(props: { needs: Needs; what: string; effect: string; do: () => Promise<unknown> }): JSX.Element {
   const [open, setOpen] = createSignal(false);
   const remove = async () => {
     await props.do();
@@ -177,9 +178,9 @@ export function Delete(props: { what: string; effect: string; do: () => Promise<
   };
   return (
     <>
-      <button class="plain" aria-label={t('admin.delete.one', { what: props.what })} onClick={() => setOpen(true)}>
+      <Action class="plain" label={t('admin.delete.one', { what: props.what })} needs={props.needs} do={() => setOpen(true)}>
         {t('admin.delete')}
-      </button>
+      </Action>
       <Show when={open()}>
         <Dialog title={t('admin.delete.ask', { what: props.what })} onClose={() => setOpen(false)}>
           <p>{props.effect}</p>

@@ -12,6 +12,7 @@ export default function Groups(): JSX.Element {
   const found = useRead(searchGroups, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <NamedPage
+      resource="GROUP"
       title={t('page.Groups')}
       button={t('admin.new.group')}
       empty={t('admin.none.groups')}

@@ -5,6 +5,7 @@ import type { MappingRuleResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
+import { need } from '../rights';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit, type Input } from './Create';
 
@@ -24,8 +25,8 @@ const columns = (): Column<MappingRuleResult>[] => [
     head: t('admin.actions'),
     cell: (row) => (
       <>
-        <Edit what={row.mappingRuleId} inputs={() => inputs(row)} save={(text) => call(updateMappingRule, { path: { mappingRuleId: row.mappingRuleId }, body: body(text) })} />
-        <Delete what={row.mappingRuleId} effect={t('admin.effect.mappingRule')} do={() => call(deleteMappingRule, { path: { mappingRuleId: row.mappingRuleId } })} />
+        <Edit needs={need('MAPPING_RULE', 'UPDATE', row.mappingRuleId)} what={row.mappingRuleId} inputs={() => inputs(row)} save={(text) => call(updateMappingRule, { path: { mappingRuleId: row.mappingRuleId }, body: body(text) })} />
+        <Delete needs={need('MAPPING_RULE', 'DELETE', row.mappingRuleId)} what={row.mappingRuleId} effect={t('admin.effect.mappingRule')} do={() => call(deleteMappingRule, { path: { mappingRuleId: row.mappingRuleId } })} />
       </>
     ),
   },
@@ -41,6 +42,7 @@ export default function MappingRules(): JSX.Element {
         <h1>{t('page.Mapping rules')}</h1>
         <span class="spacer" />
         <Create
+          needs={need('MAPPING_RULE', 'CREATE')}
           label={t('admin.new.mappingRule')}
           inputs={[{ name: 'id', label: t('admin.id'), required: true }, ...inputs()]}
           create={(text) => call(createMappingRule, { body: { mappingRuleId: text('id').trim(), ...body(text) } })}

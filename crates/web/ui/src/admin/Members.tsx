@@ -6,6 +6,7 @@ import { call } from '../api/http';
 import type { Operation } from '../api/operation';
 import { type Key, t } from '../language';
 import { useRead } from '../query';
+import { need } from '../rights';
 import type { Find } from '../ui/Picker';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Create, Delete } from './Create';
@@ -100,6 +101,7 @@ function OfKind(props: { of: 'group' | 'role' | 'tenant'; id: string; kind: Kind
   if (!operations) throw new Error(`${props.of} has no ${props.kind}`);
   const { sort, page } = usePlace([field], { field, order: 'ASC' });
   const found = useRead(operations.search as Search, () => ({ path: { [parameter]: props.id }, body: { sort: sort(), page: page() }, live: true, keep: false }));
+  const may = () => need(props.of === 'group' ? 'GROUP' : props.of === 'role' ? 'ROLE' : 'TENANT', 'UPDATE', props.id);
   const path = (member: string) => ({ path: { [parameter]: props.id, [field]: member } });
   const columns = (): Column<Path>[] => [
     { head: label(), cell: (row) => row[field], sort: field },
@@ -107,6 +109,7 @@ function OfKind(props: { of: 'group' | 'role' | 'tenant'; id: string; kind: Kind
       head: t('admin.actions'),
       cell: (row) => (
         <Delete
+          needs={may()}
           what={t('admin.members.from', { member: row[field]!, of: props.id })}
           effect={t(`admin.members.effect.${props.kind}`, { of: t(`admin.members.this.${props.of}`) })}
           do={() => call(operations.remove as Change, path(row[field]!))}
@@ -118,7 +121,7 @@ function OfKind(props: { of: 'group' | 'role' | 'tenant'; id: string; kind: Kind
     <>
       <div class="row">
         <span class="spacer" />
-        <Create label={t('admin.new.member')} inputs={[{ name: 'member', label: label(), required: true, find }]} create={(text) => call(operations.add as Change, path(text('member').trim()))} />
+        <Create needs={may()} label={t('admin.new.member')} inputs={[{ name: 'member', label: label(), required: true, find }]} create={(text) => call(operations.add as Change, path(text('member').trim()))} />
       </div>
       <Table label={t('admin.members')} query={found} columns={columns()} usual={`${field}:asc`} empty={t(`admin.members.none.${props.kind}`)} />
     </>

@@ -12,6 +12,7 @@ export default function Roles(): JSX.Element {
   const found = useRead(searchRoles, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <NamedPage
+      resource="ROLE"
       title={t('page.Roles')}
       button={t('admin.new.role')}
       empty={t('admin.none.roles')}

@@ -4,6 +4,7 @@ import type { GlobalTaskListenerEventTypeEnum, GlobalTaskListenerResult } from '
 import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
+import { need } from '../rights';
 import { wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit, type Input } from './Create';
@@ -40,8 +41,8 @@ const columns = (): Column<GlobalTaskListenerResult>[] => [
         <span class="muted">{t('admin.listeners.configured')}</span>
       ) : (
         <>
-          <Edit what={row.id} inputs={() => inputs(row)} save={async (text) => call(updateGlobalTaskListener, { path: { id: row.id }, body: body(text) })} />
-          <Delete what={row.id} effect={t('admin.effect.taskListener')} do={() => call(deleteGlobalTaskListener, { path: { id: row.id } })} />
+          <Edit needs={need('GLOBAL_LISTENER', 'UPDATE_TASK_LISTENER')} what={row.id} inputs={() => inputs(row)} save={async (text) => call(updateGlobalTaskListener, { path: { id: row.id }, body: body(text) })} />
+          <Delete needs={need('GLOBAL_LISTENER', 'DELETE_TASK_LISTENER')} what={row.id} effect={t('admin.effect.taskListener')} do={() => call(deleteGlobalTaskListener, { path: { id: row.id } })} />
         </>
       ),
   },
@@ -57,6 +58,7 @@ export default function TaskListeners(): JSX.Element {
         <h1>{t('admin.listeners')}</h1>
         <span class="spacer" />
         <Create
+          needs={need('GLOBAL_LISTENER', 'CREATE_TASK_LISTENER')}
           label={t('admin.new.taskListener')}
           inputs={[{ name: 'id', label: t('admin.id'), required: true }, ...inputs()]}
           create={async (text) => call(createGlobalTaskListener, { body: { id: text('id').trim(), ...body(text) } })}

@@ -12,6 +12,7 @@ export default function Tenants(): JSX.Element {
   const found = useRead(searchTenants, () => ({ body: { sort: sort(), page: page() }, live: true }));
   return (
     <NamedPage
+      resource="TENANT"
       title={t('page.Tenants')}
       button={t('admin.new.tenant')}
       empty={t('admin.none.tenants')}

@@ -5,6 +5,7 @@ import type { UserRequest } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
+import { need } from '../rights';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit } from './Create';
 
@@ -26,6 +27,7 @@ const columns = (): Column<User>[] => [
     cell: (row) => (
       <>
         <Edit
+          needs={need('USER', 'UPDATE', row.username)}
           what={row.username}
           inputs={() => [
             { name: 'name', label: t('admin.name'), value: row.name ?? '' },
@@ -34,7 +36,7 @@ const columns = (): Column<User>[] => [
           ]}
           save={(text) => call(updateUser, { path: { username: row.username }, body: { name: text('name'), ...told(text, 'email', 'password') } })}
         />
-        <Delete what={row.username} effect={t('admin.effect.user')} do={() => call(deleteUser, { path: { username: row.username } })} />
+        <Delete needs={need('USER', 'DELETE', row.username)} what={row.username} effect={t('admin.effect.user')} do={() => call(deleteUser, { path: { username: row.username } })} />
       </>
     ),
   },
@@ -50,6 +52,7 @@ export default function Users(): JSX.Element {
         <h1>{t('page.Users')}</h1>
         <span class="spacer" />
         <Create
+          needs={need('USER', 'CREATE')}
           label={t('admin.new.user')}
           inputs={[
             { name: 'username', label: t('admin.users.name'), required: true },

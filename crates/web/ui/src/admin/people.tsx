@@ -2,8 +2,9 @@
 import { A } from '@solidjs/router';
 import type { JSX } from 'solid-js';
 import type { UseQueryResult } from '@tanstack/solid-query';
-import type { SearchQueryPageResponse } from '../api/generated/types';
+import type { ResourceTypeEnum, SearchQueryPageResponse } from '../api/generated/types';
 import { t } from '../language';
+import { need } from '../rights';
 import { type Column, Table } from '../ui/Table';
 import { type Answers, Create, Delete, Edit, type Input } from './Create';
 
@@ -21,6 +22,7 @@ const inputs = (of: Named): Input[] => [
 
 /** The list of one kind, with the ways to create, change and delete. */
 export function NamedPage<Row>(props: {
+  resource: ResourceTypeEnum;
   title: string;
   /** The label of the button that creates one. */
   button: string;
@@ -45,8 +47,8 @@ export function NamedPage<Row>(props: {
         const one = props.of(row);
         return (
           <>
-            <Edit what={one.id} inputs={() => inputs(one)} save={(answers) => props.update(one.id, body(answers))} />
-            <Delete what={one.id} effect={props.effect} do={() => props.remove(one.id)} />
+            <Edit needs={need(props.resource, 'UPDATE', one.id)} what={one.id} inputs={() => inputs(one)} save={(answers) => props.update(one.id, body(answers))} />
+            <Delete needs={need(props.resource, 'DELETE', one.id)} what={one.id} effect={props.effect} do={() => props.remove(one.id)} />
           </>
         );
       },
@@ -58,6 +60,7 @@ export function NamedPage<Row>(props: {
         <h1>{props.title}</h1>
         <span class="spacer" />
         <Create
+          needs={need(props.resource, 'CREATE')}
           label={props.button}
           inputs={[{ name: 'id', label: t('admin.id'), required: true }, ...inputs({ id: '', name: '', description: '' })]}
           create={(answers) => props.create({ id: answers('id').trim(), ...body(answers) })}

@@ -72,6 +72,12 @@ export const onSessionEnd = (ask: () => Promise<void>): void => {
   signInAgain = ask;
 };
 
+/** Tells that a command was refused for want of a right. */
+let tellForbidden: (() => void) | undefined;
+export const onForbidden = (tell: () => void): void => {
+  tellForbidden = tell;
+};
+
 /** Set while somebody signs out: what ends with the session then is no surprise. */
 let isLeaving = false;
 export const leave = (is: boolean): void => void (isLeaving = is);
@@ -93,7 +99,7 @@ export interface Request extends Asked {
 /** Sends a request and gives the answer if it is a success. */
 export async function send(request: Request): Promise<Response> {
   const isSearch = /\/(search|statistics|count)(\/|$|\?)/.test(request.path);
-  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes|count)(\/|$)/.test(request.path);
+  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes|count|permissions)(\/|$)/.test(request.path);
   const headers = new Headers({ accept: request.accept ?? 'application/json' });
   if (typeof request.body === 'string') headers.set('content-type', 'application/json');
   const token = cookie(CSRF_COOKIE);
@@ -133,6 +139,7 @@ export async function send(request: Request): Promise<Response> {
     await signInAgain();
     return send(request);
   }
+  if (refused.status === FORBIDDEN && !isRead) tellForbidden?.();
   throw refused;
 }
 

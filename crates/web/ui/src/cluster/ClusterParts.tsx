@@ -4,6 +4,7 @@ import type { BatonExporter } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { need } from '../rights';
 import { number } from '../ui/numbers';
 import { Action, Dialog, Failure, innerWordOf, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -214,7 +215,7 @@ function Parked(props: { exporter: BatonExporter; onClose: () => void }): JSX.El
                 <p class="muted">{t('admin.parked.cut', { count: number(RECORDS_MAX), all: number(told().items.length) })}</p>
               </Show>
               <div class="actions">
-                <Action class="primary" do={replay} disabled={told().items.length === 0}>
+                <Action class="primary" needs={need('SYSTEM', 'UPDATE')} do={replay} disabled={told().items.length === 0}>
                   {t('admin.parked.send')}
                 </Action>
               </div>

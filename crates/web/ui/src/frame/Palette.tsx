@@ -3,11 +3,13 @@ import { createEffect, createSignal, For, type JSX, lazy, onCleanup, Show } from
 import { t } from '../language';
 import { mayUse } from '../session';
 import { Dialog } from '../ui/parts';
-import { AREAS } from './areas';
+import { type Area, AREAS } from './areas';
 import { type Hit, lookUp } from './lookup';
 
 const Sent = lazy(() => import('../views/Sent'));
 const PAUSE_MS = 200;
+
+const areaOf = (href: string): Area => AREAS.find(({ area }) => href.startsWith(`/${area}/`))!.area;
 
 /** Pages, and whatever a key, business ID or name belongs to. */
 export function Palette(props: { onClose: () => void }): JSX.Element {
@@ -32,8 +34,9 @@ export function Palette(props: { onClose: () => void }): JSX.Element {
     if (wanted === '') return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      void lookUp(wanted, stop.signal).then((hits) => {
+      void lookUp(wanted, stop.signal).then((all) => {
         if (stop.signal.aborted) return;
+        const hits = all.filter(({ href }) => mayUse(areaOf(href)));
         setFound({ of: wanted, hits });
         if (isAwaited) go(hits[0]);
       });

@@ -62,6 +62,7 @@ export const en = {
   'key.tree': 'move in a tree',
   'key.treeOpen': 'close and open a row of a tree',
   'key.escape': 'close a dialog',
+  'may.missing': 'The permission {permission} of {resource} is missing. An administrator can grant it.',
   'part.close': 'Close',
   'part.discard': 'Discard what you have typed?',
   'part.failed': 'Something went wrong',

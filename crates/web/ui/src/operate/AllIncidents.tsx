@@ -9,6 +9,7 @@ import {
 import type { IncidentFilter, IncidentProcessInstanceStatisticsByErrorResult, IncidentResult } from '../api/generated/types';
 import { count, t } from '../language';
 import { refresh, useRead } from '../query';
+import { ofBatch, ofProcess } from '../rights';
 import { number, total } from '../ui/numbers';
 import { Action, Failure, Field, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -83,8 +84,8 @@ export default function AllIncidents(): JSX.Element {
       head: t('lists.act'),
       cell: (row) => (
         <div class="row">
-          <Action do={() => retry(row)}>{t('lists.retry')}</Action>
-          <button onClick={() => setRepairing(row)}>{t('change.resolve')}</button>
+          <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', row.processDefinitionId)} do={() => retry(row)}>{t('lists.retry')}</Action>
+          <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', row.processDefinitionId)} do={() => setRepairing(row)}>{t('change.resolve')}</Action>
         </div>
       ),
     },
@@ -165,12 +166,12 @@ function ByError(): JSX.Element {
                   {one.errorMessage.slice(0, 200) || t('lists.noErrorMessage')}
                 </A>
                 <span class="number">{number(one.activeInstancesWithErrorCount)}</span>
-                <button aria-label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setRetrying(one)}>
+                <Action label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} needs={ofBatch('RESOLVE_INCIDENT')} do={() => setRetrying(one)}>
                   {t('lists.incidents.retryAll')}
-                </button>
-                <button aria-label={t('change.resolve.allOf', { error: one.errorMessage.slice(0, 100) })} onClick={() => setRepairing(one.errorMessage)}>
+                </Action>
+                <Action label={t('change.resolve.allOf', { error: one.errorMessage.slice(0, 100) })} needs={ofBatch('RESOLVE_INCIDENT')} do={() => setRepairing(one.errorMessage)}>
                   {t('change.resolve.allOpen')}
-                </button>
+                </Action>
               </div>
               <Show when={open() === one.errorHashCode}>
                 <ByDefinition hash={one.errorHashCode} />

@@ -5,6 +5,7 @@ import type { BatchOperationItemResponse } from '../api/generated/types';
 import { call, Problem } from '../api/http';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { need } from '../rights';
 import { number } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -57,13 +58,13 @@ export default function Batch(): JSX.Element {
               </span>
               <span class="spacer" />
               <Show when={isOpen()}>
-                <Action do={act(suspendBatchOperation)}>{t('lists.suspend')}</Action>
-                <Action class="danger" do={act(cancelBatchOperation)}>
+                <Action needs={need('BATCH', 'UPDATE')} do={act(suspendBatchOperation)}>{t('lists.suspend')}</Action>
+                <Action class="danger" needs={need('BATCH', 'UPDATE')} do={act(cancelBatchOperation)}>
                   {t('lists.cancel')}
                 </Action>
               </Show>
               <Show when={one().state === 'SUSPENDED'}>
-                <Action do={act(resumeBatchOperation)}>{t('lists.resume')}</Action>
+                <Action needs={need('BATCH', 'UPDATE')} do={act(resumeBatchOperation)}>{t('lists.resume')}</Action>
               </Show>
             </div>
             <p role="status">

@@ -6,6 +6,8 @@ import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { need, ofBatch, ofProcess } from '../rights';
+import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { say } from '../ui/toast';
@@ -89,15 +91,15 @@ export default function Definition(): JSX.Element {
               <span class="spacer" />
               <A href={list('active=true&incidents=true')}>{t('lists.definition.running', { count: total(running.data?.page) })}</A>
               <A href={`/operate/definitions/${encodeURIComponent(id())}/durations?version=${one().version}`}>{t('lists.definition.durations')}</A>
-              <button disabled={!model()} onClick={() => setStarting(true)}>
+              <Action disabled={!model()} needs={ofProcess('CREATE_PROCESS_INSTANCE', id())} do={() => setStarting(true)}>
                 {t('start.start')}
-              </button>
-              <A class="button" href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}&active=true&incidents=true`}>
+              </Action>
+              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}&active=true&incidents=true`}>
                 {t('lists.definition.migrate')}
-              </A>
-              <button class="danger" onClick={() => setDeleting(true)}>
+              </MayLink>
+              <Action class="danger" needs={need('RESOURCE', 'DELETE_PROCESS', id())} do={() => setDeleting(true)}>
                 {t('lists.delete')}
-              </button>
+              </Action>
             </div>
             <div class="row">
               <label class="row">
@@ -154,7 +156,7 @@ export default function Definition(): JSX.Element {
                 </label>
                 <div class="actions">
                   <button onClick={() => setDeleting(false)}>{t('lists.definition.keep')}</button>
-                  <Action class="danger" do={remove}>
+                  <Action class="danger" needs={withHistory() ? ofBatch('DELETE_PROCESS_DEFINITION') : []} do={remove}>
                     {t('lists.definition.delete', { version: one().version })}
                   </Action>
                 </div>

@@ -5,7 +5,10 @@ import type { DeploymentMetadataResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
 import { refresh } from '../query';
+import { need } from '../rights';
+import { MayFiles, useMay } from '../ui/May';
 import { Failure } from '../ui/parts';
+import { say } from '../ui/toast';
 import { dropped } from './dropped';
 
 const ENDINGS = ['.bpmn', '.dmn', '.form', '.xml'];
@@ -28,12 +31,11 @@ const isWanted = (name: string): boolean => ENDINGS.some((ending) => name.toLowe
 
 /** Files dropped or chosen, which go to the server as one deployment: all of them, or none. */
 export function Deploy(): JSX.Element {
+  const missing = useMay(() => need('RESOURCE', 'CREATE'));
   const [over, setOver] = createSignal(false);
   const [busy, setBusy] = createSignal(false);
   const [failure, setFailure] = createSignal<unknown>();
   const [deployed, setDeployed] = createSignal<DeploymentMetadataResult[]>([]);
-  let input!: HTMLInputElement;
-
   const deploy = async (files: File[]) => {
     if (files.length === 0 || busy()) return;
     setBusy(true);
@@ -53,7 +55,6 @@ export function Deploy(): JSX.Element {
       setFailure(error);
     } finally {
       setBusy(false);
-      input.value = '';
     }
   };
   const take = async (transfer: DataTransfer) => {
@@ -77,12 +78,14 @@ export function Deploy(): JSX.Element {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        if (event.dataTransfer) void take(event.dataTransfer);
+        const reason = missing();
+        if (reason !== undefined) say(reason, true);
+        else if (event.dataTransfer) void take(event.dataTransfer);
       }}
     >
       <label class="row">
         <span>{t('lists.deploy.drop')}</span>
-        <input ref={input} type="file" multiple accept={ENDINGS.join(',')} disabled={busy()} onChange={(event) => void deploy([...(event.currentTarget.files ?? [])])} />
+        <MayFiles missing={missing} accept={ENDINGS.join(',')} disabled={busy()} onFiles={deploy} />
       </label>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <Show when={deployed().length > 0}>

@@ -4,6 +4,7 @@ import { searchProcessInstanceIncidents } from '../api/generated/operations';
 import type { IncidentResult } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
+import { ofProcess } from '../rights';
 import { total } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -86,8 +87,8 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                     </td>
                     <td>
                       <div class="row">
-                        <Action do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
-                        <button onClick={() => setRepairing(one)}>{t('change.resolve')}</button>
+                        <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', one.processDefinitionId)} do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
+                        <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', one.processDefinitionId)} do={() => setRepairing(one)}>{t('change.resolve')}</Action>
                       </div>
                     </td>
                   </tr>

@@ -83,7 +83,13 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   }));
   const model = useModel(() => props.instance);
   const [changes, setChanges] = createSignal<readonly Change[]>([]);
-  const isModifying = () => query.modify === 'true' && props.instance.state === 'ACTIVE';
+  /** The definition that the changes were planned for. */
+  const [plannedFor, setPlannedFor] = createSignal<string>();
+  const plan = (next: readonly Change[]) => {
+    if (changes().length === 0) setPlannedFor(props.instance.processDefinitionKey);
+    setChanges(next);
+  };
+  const isModifying = () => query.modify === 'true' && (props.instance.state === 'ACTIVE' || changes().length > 0);
   const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null }, { replace: true });
   const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true });
   const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });
@@ -102,7 +108,8 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
             selected={query.element}
             onSelect={choose}
             changes={changes()}
-            setChanges={setChanges}
+            setChanges={plan}
+            isMigrated={changes().length > 0 && plannedFor() !== props.instance.processDefinitionKey}
             onDone={async (isApplied) => {
               setQuery({ modify: null });
               if (isApplied) await again();
@@ -155,7 +162,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           </div>
         </Show>
         <Show when={tab() === 'variables'}>
-          <Variables instanceKey={key()} scopeKey={query.scope} canChange={isRunning()} again={again} />
+          <Variables instanceKey={key()} processId={props.instance.processDefinitionId} scopeKey={query.scope} canChange={isRunning()} again={again} />
         </Show>
         <Show when={tab() === 'incidents'}>
           <Incidents instanceKey={key()} elementId={query.element} again={again} />

@@ -9,11 +9,13 @@ import {
   searchProcessInstances,
   suspendProcessInstance,
 } from '../api/generated/operations';
-import type { ProcessInstanceResult } from '../api/generated/types';
+import type { PermissionTypeEnum, ProcessInstanceResult } from '../api/generated/types';
 import { call, plan } from '../api/http';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
+import { ofBatch, ofProcess } from '../rights';
+import { MayLink } from '../ui/May';
 import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, State } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -26,6 +28,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
   const [canceling, setCanceling] = createSignal(false);
   const [deleting, setDeleting] = createSignal(false);
   const key = () => props.instance.processInstanceKey;
+  const may = (permission: PermissionTypeEnum) => ofProcess(permission, props.instance.processDefinitionId);
   const hierarchy = useRead(getProcessInstanceCallHierarchy, () => ({ path: { processInstanceKey: key() } }));
   const called = useRead(searchProcessInstances, () => ({ body: { filter: { parentProcessInstanceKey: key() }, page: { limit: 1 } }, live: props.isRunning }));
   const above = () => (hierarchy.data ?? []).filter((one) => one.processInstanceKey !== key());
@@ -102,33 +105,33 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
         <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{t('instance.calledCount', { count: number(count()) })}</A>}</Show>
         <span class="spacer" />
         <Show when={props.instance.hasIncident && props.isRunning}>
-          <Action do={retry}>{t('instance.retryAll')}</Action>
+          <Action needs={ofBatch('RESOLVE_INCIDENT')} do={retry}>{t('instance.retryAll')}</Action>
         </Show>
         <Show when={props.instance.state === 'ACTIVE'}>
-          <button aria-pressed={props.isModifying} disabled={props.isModifying} onClick={() => props.onModify()}>
+          <Action pressed={props.isModifying} disabled={props.isModifying} needs={may('MODIFY_PROCESS_INSTANCE')} do={() => props.onModify()}>
             {t('instance.modify')}
-          </button>
+          </Action>
         </Show>
         <Show when={props.isRunning}>
-          <A class="button" href={`/operate/migrate?process=${encodeURIComponent(props.instance.processDefinitionId)}&version=${props.instance.processDefinitionVersion}&ids=${key()}`}>
+          <MayLink class="button" needs={may('UPDATE_PROCESS_INSTANCE')} href={`/operate/migrate?process=${encodeURIComponent(props.instance.processDefinitionId)}&version=${props.instance.processDefinitionVersion}&ids=${key()}`}>
             {t('instance.migrate')}
-          </A>
+          </MayLink>
         </Show>
         <Show when={props.instance.state === 'ACTIVE'}>
-          <Action do={suspend}>{t('instance.suspend')}</Action>
+          <Action needs={may('SUSPEND_PROCESS_INSTANCE')} do={suspend}>{t('instance.suspend')}</Action>
         </Show>
         <Show when={props.instance.state === 'SUSPENDED'}>
-          <Action do={resume}>{t('instance.resume')}</Action>
+          <Action needs={may('SUSPEND_PROCESS_INSTANCE')} do={resume}>{t('instance.resume')}</Action>
         </Show>
         <Show when={props.isRunning}>
-          <button class="danger" onClick={() => setCanceling(true)}>
+          <Action class="danger" needs={may('CANCEL_PROCESS_INSTANCE')} do={() => setCanceling(true)}>
             {t('instance.cancel')}
-          </button>
+          </Action>
         </Show>
         <Show when={!props.isRunning}>
-          <button class="danger" onClick={() => setDeleting(true)}>
+          <Action class="danger" needs={may('DELETE_PROCESS_INSTANCE')} do={() => setDeleting(true)}>
             {t('instance.delete')}
-          </button>
+          </Action>
         </Show>
       </div>
       <Show when={deleting()}>

@@ -6,7 +6,9 @@ import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { t } from '../language';
 import { useRead } from '../query';
+import { ofBatch, ofProcess } from '../rights';
 import { counted, number, total } from '../ui/numbers';
+import { Action } from '../ui/parts';
 import { Table, usePlace } from '../ui/Table';
 import { Views } from '../views/Views';
 import { BulkDialog, type BulkKind } from './Bulk';
@@ -75,6 +77,7 @@ export default function Instances(): JSX.Element {
     const [first] = chosen().values();
     return !common() ? undefined : all() ? drawn() : first;
   };
+  const isOne = () => !all() && chosen().size === 1;
   const model = useModel(commonDefinition);
   const migration = () => {
     const url = write(all() ? filter() : { ...parse(new URLSearchParams()), ...common()!, keys: [...chosen().keys()] });
@@ -113,21 +116,21 @@ export default function Instances(): JSX.Element {
             <button onClick={() => setAll(true)}>{t('lists.selection.chooseAll', { count: counted(matching.data) })}</button>
           </Show>
           <span class="spacer" />
-          <button onClick={() => setBulk('retry')}>{t('lists.retry')}</button>
-          <button onClick={() => setBulk('suspend')}>{t('lists.suspend')}</button>
-          <button onClick={() => setBulk('resume')}>{t('lists.resume')}</button>
-          <button disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} onClick={() => setBulk('modify')}>
+          <Action needs={ofBatch('RESOLVE_INCIDENT')} do={() => setBulk('retry')}>{t('lists.retry')}</Action>
+          <Action needs={ofBatch('SUSPEND_PROCESS_INSTANCE')} do={() => setBulk('suspend')}>{t('lists.suspend')}</Action>
+          <Action needs={ofBatch('SUSPEND_PROCESS_INSTANCE')} do={() => setBulk('resume')}>{t('lists.resume')}</Action>
+          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={ofBatch('MODIFY_PROCESS_INSTANCE')} do={() => setBulk('modify')}>
             {t('lists.moveTokens')}
-          </button>
-          <button disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} onClick={() => navigate(migration())}>
+          </Action>
+          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={isOne() ? ofProcess('UPDATE_PROCESS_INSTANCE', common()?.process ?? '') : ofBatch('MIGRATE_PROCESS_INSTANCE')} do={() => navigate(migration())}>
             {t('lists.migrate')}
-          </button>
-          <button class="danger" onClick={() => setBulk('cancel')}>
+          </Action>
+          <Action class="danger" needs={ofBatch('CANCEL_PROCESS_INSTANCE')} do={() => setBulk('cancel')}>
             {t('lists.cancel')}
-          </button>
-          <button class="danger" onClick={() => setBulk('delete')}>
+          </Action>
+          <Action class="danger" needs={ofBatch('DELETE_PROCESS_INSTANCE')} do={() => setBulk('delete')}>
             {t('lists.delete')}
-          </button>
+          </Action>
           <button class="plain" onClick={unselect}>
             {t('tasks.chooseNone')}
           </button>

@@ -3,7 +3,8 @@ import { searchJobs } from '../api/generated/operations';
 import type { JobSearchResult } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
-import { State, wordOf } from '../ui/parts';
+import { ofProcess } from '../rights';
+import { Action, State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
@@ -33,7 +34,7 @@ export function Jobs(props: { instanceKey: string; elementId: string | undefined
   }));
   const columns = (): Column<JobSearchResult>[] =>
     props.canChange
-      ? [...common(), { head: t('instance.head.act'), cell: (row) => <Show when={OPEN.has(row.state)}>{<button aria-label={t('instance.jobs.actOn', { key: row.jobKey })} onClick={() => setActing(row.jobKey)}>{t('instance.jobs.act')}</button>}</Show> }]
+      ? [...common(), { head: t('instance.head.act'), cell: (row) => <Show when={OPEN.has(row.state)}>{<Action label={t('instance.jobs.actOn', { key: row.jobKey })} needs={ofProcess('UPDATE_PROCESS_INSTANCE', row.processDefinitionId)} do={() => setActing(row.jobKey)}>{t('instance.jobs.act')}</Action>}</Show> }]
       : common();
   return (
     <>

@@ -4,7 +4,8 @@ import { searchCorrelatedMessageSubscriptions, searchMessageSubscriptions } from
 import type { CorrelatedMessageSubscriptionFilter, CorrelatedMessageSubscriptionResult, MessageSubscriptionFilter, MessageSubscriptionResult } from '../api/generated/types';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
-import { State } from '../ui/parts';
+import { need } from '../rights';
+import { Action, State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 
@@ -85,9 +86,9 @@ function Open(props: { filter: MessageSubscriptionFilter }): JSX.Element {
       head: t('lists.act'),
       cell: (row) => (
         <Show when={row.messageSubscriptionState === 'CREATED'}>
-          <button aria-label={row.correlationKey ? t('lists.messages.sendTo', { name: row.messageName, key: row.correlationKey }) : t('lists.messages.sendOne', { name: row.messageName })} onClick={() => setActing(row)}>
+          <Action label={row.correlationKey ? t('lists.messages.sendTo', { name: row.messageName, key: row.correlationKey }) : t('lists.messages.sendOne', { name: row.messageName })} needs={need('MESSAGE', 'CREATE')} do={() => setActing(row)}>
             {t('lists.messages.sendThis')}
-          </button>
+          </Action>
         </Show>
       ),
     },

@@ -2,7 +2,8 @@ import { useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, lazy, Show } from 'solid-js';
 import { t } from '../language';
 import { refresh } from '../query';
-import { Field } from '../ui/parts';
+import { need, ofSignal } from '../rights';
+import { Action, Field } from '../ui/parts';
 import type { MessageKind } from './act/MessageDialog';
 import { Views } from '../views/Views';
 import { MessageTables } from './MessageTables';
@@ -26,8 +27,8 @@ export default function Messages(): JSX.Element {
         <h1>{t('page.Messages')}</h1>
         <span class="spacer" />
         <Views page="operate/messages" />
-        <button onClick={() => setSending(['publish', 'correlate'])}>{t('lists.messages.send')}</button>
-        <button onClick={() => setSending(['broadcast'])}>{t('lists.messages.broadcast')}</button>
+        <Action needs={need('MESSAGE', 'CREATE')} do={() => setSending(['publish', 'correlate'])}>{t('lists.messages.send')}</Action>
+        <Action needs={ofSignal} do={() => setSending(['broadcast'])}>{t('lists.messages.broadcast')}</Action>
       </div>
       <div class="row" role="search" aria-label={t('lists.filter')}>
         <Field label={t('lists.messages.nameHas')}>

@@ -4,6 +4,7 @@ import type { VariableSearchResult } from '../api/generated/types';
 import { call, plan } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
+import { ofVariable } from '../rights';
 import { jsonObject, jsonProblem, pretty } from '../ui/json';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure, Field } from '../ui/parts';
@@ -11,6 +12,9 @@ import { say } from '../ui/toast';
 import { CopyCommands, CopyList } from '../views/CopyAs';
 
 const PAGE = 50;
+
+const whole = async (one: VariableSearchResult) =>
+  one.isTruncated ? (await call(getVariable, { path: { variableKey: one.variableKey } })).value : one.value;
 
 interface Edited {
   name: string;
@@ -20,7 +24,8 @@ interface Edited {
 }
 
 /** The variables of an instance, or of a scope in it: found by name, added, changed, and shown whole. */
-export function Variables(props: { instanceKey: string; scopeKey: string | undefined; canChange: boolean; again: () => Promise<void> }): JSX.Element {
+export function Variables(props: { instanceKey: string; processId: string; scopeKey: string | undefined; canChange: boolean; again: () => Promise<void> }): JSX.Element {
+  const may = (scopeKey: string) => ofVariable(props.processId, scopeKey === props.instanceKey);
   const [text, setText] = createSignal('');
   const [limit, setLimit] = createSignal(PAGE);
   const [edited, setEdited] = createSignal<Edited>();
@@ -37,8 +42,6 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
     },
     live: props.canChange,
   }));
-  const whole = async (one: VariableSearchResult) =>
-    one.isTruncated ? (await call(getVariable, { path: { variableKey: one.variableKey } })).value : one.value;
   const edit = async (one: VariableSearchResult) => setEdited({ name: one.name, before: await whole(one), scopeKey: one.scopeKey });
   return (
     <div class="stack">
@@ -50,7 +53,7 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
         <span class="spacer" />
         <CopyList of={found} />
         <Show when={props.canChange}>
-          <button onClick={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>{t('instance.variables.add')}</button>
+          <Action needs={may(props.scopeKey ?? props.instanceKey)} do={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>{t('instance.variables.add')}</Action>
         </Show>
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
@@ -83,7 +86,7 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
                           {t('instance.variables.show')}
                         </Action>
                         <Show when={props.canChange}>
-                          <Action class="plain" do={() => edit(one)}>
+                          <Action class="plain" needs={may(one.scopeKey)} do={() => edit(one)}>
                             {t('instance.variables.edit')}
                           </Action>
                         </Show>
@@ -123,14 +126,28 @@ export function Variables(props: { instanceKey: string; scopeKey: string | undef
   );
 }
 
+/** The value that a scope has under a name now, as JSON text. */
+async function valueNow(scopeKey: string, name: string): Promise<string | undefined> {
+  const { items } = await call(searchVariables, { body: { filter: { scopeKey, name }, page: { limit: 1 } } });
+  return items[0] && whole(items[0]);
+}
+
 function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Promise<void> }): JSX.Element {
   const before = props.edited.before === undefined ? '' : pretty(props.edited.before);
   const [name, setName] = createSignal(props.edited.name);
   const [value, setValue] = createSignal(before);
+  /** The value by that name that is there, as far as it was shown. */
+  const [known, setKnown] = createSignal<string | undefined>(props.edited.before);
   const problem = () => (value().trim() === '' ? t('instance.variables.valueMissing') : jsonProblem(value()));
   const planned = () =>
     plan(createElementInstanceVariables, { path: { elementInstanceKey: props.edited.scopeKey }, text: `{"variables":${jsonObject([[name().trim(), value()]])},"local":true}` });
   const save = async () => {
+    // What others have written since is shown before it is overwritten.
+    const now = await valueNow(props.edited.scopeKey, name().trim());
+    if (now !== undefined && now !== known()) {
+      setKnown(now);
+      return;
+    }
     await planned().send();
     await props.onSaved();
     say(t('instance.variables.saved'));
@@ -140,7 +157,14 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
       <div class="stack">
         <Show when={props.edited.before === undefined}>
           <Field label={t('instance.head.name')}>
-            <input required value="" onInput={(event) => setName(event.currentTarget.value)} />
+            <input
+              required
+              value=""
+              onInput={(event) => {
+                setName(event.currentTarget.value);
+                setKnown(undefined);
+              }}
+            />
           </Field>
         </Show>
         <Field label={t('instance.variables.json')} hint={t('instance.variables.jsonHint')}>
@@ -161,6 +185,15 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
             <summary>{t('instance.variables.before')}</summary>
             <pre>{before}</pre>
           </details>
+        </Show>
+        <Show when={known() !== props.edited.before ? known() : undefined}>
+          {(now) => (
+            <div class="failure" role="alert">
+              <p>{props.edited.before === undefined ? t('instance.variables.exists') : t('instance.variables.meanwhile')}</p>
+              <pre tabindex="0">{pretty(now())}</pre>
+              <p>{t('instance.variables.overwrite')}</p>
+            </div>
+          )}
         </Show>
         <div class="actions">
           <Show when={problem() === undefined && name().trim() !== ''}>

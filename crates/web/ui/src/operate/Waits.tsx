@@ -5,8 +5,10 @@ import type { BatonAwaited, ProcessInstanceResult } from '../api/generated/types
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { useRead } from '../query';
+import { need, type Needs, ofProcess, ofSignal } from '../rights';
+import { mayUse } from '../session';
 import { number } from '../ui/numbers';
-import { Failure } from '../ui/parts';
+import { Action, Failure } from '../ui/parts';
 import { waitText } from './waiting';
 
 const JobDialog = lazy(() => import('./act/JobDialog'));
@@ -54,7 +56,7 @@ export function Waits(props: {
                     <span>
                       <strong>{props.nameOf(element.elementId)}</strong> {waitText(awaited)}
                     </span>
-                    <Act of={awaited} onAct={() => setActing(awaited)} />
+                    <Act of={awaited} process={props.instance.processDefinitionId} onAct={() => setActing(awaited)} />
                   </li>
                 )}
               </For>
@@ -97,12 +99,22 @@ export function Waits(props: {
 }
 
 /** What can be done about it here. */
-function Act(props: { of: BatonAwaited; onAct: () => void }): JSX.Element {
-  const word = () => (props.of.job ? t('instance.waits.act') : props.of.message ? t('instance.waits.correlate') : props.of.signal ? t('instance.waits.broadcast') : undefined);
+function Act(props: { of: BatonAwaited; process: string; onAct: () => void }): JSX.Element {
+  const action = (): { word: string; needs: Needs } | undefined => {
+    if (props.of.job) return { word: t('instance.waits.act'), needs: ofProcess('UPDATE_PROCESS_INSTANCE', props.process) };
+    if (props.of.message) return { word: t('instance.waits.correlate'), needs: need('MESSAGE', 'CREATE') };
+    return props.of.signal ? { word: t('instance.waits.broadcast'), needs: ofSignal } : undefined;
+  };
   return (
     <>
-      <Show when={word()}>{(word) => <button onClick={() => props.onAct()}>{word()}</button>}</Show>
-      <Show when={props.of.userTask}>{(task) => <A href={`/tasklist/${task().userTaskKey}`}>{t('instance.waits.openTask')}</A>}</Show>
+      <Show when={action()}>
+        {(one) => (
+          <Action needs={one().needs} do={() => props.onAct()}>
+            {one().word}
+          </Action>
+        )}
+      </Show>
+      <Show when={mayUse('tasklist') && props.of.userTask}>{(task) => <A href={`/tasklist/${task().userTaskKey}`}>{t('instance.waits.openTask')}</A>}</Show>
       <Show when={props.of.calledInstance}>{(called) => <A href={`/operate/processes/${called().processInstanceKey}`}>{t('instance.waits.openInstance')}</A>}</Show>
     </>
   );

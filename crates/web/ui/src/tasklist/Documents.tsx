@@ -1,11 +1,13 @@
 import { createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
-import { at } from '../base';
 import type { DocumentReference } from '../api/generated/types';
 import { t } from '../language';
+import { need } from '../rights';
+import { MayLink } from '../ui/May';
 import { bytes } from '../ui/numbers';
 import { Action, Dialog } from '../ui/parts';
 import { canShow, documentPath, preview } from '../ui/documents';
 
+const MAY_READ = need('DOCUMENT', 'READ');
 type Shown = Awaited<ReturnType<typeof preview>>;
 
 /** Documents that the variables of a task refer to, to look at and to download. */
@@ -27,13 +29,13 @@ export function Documents(props: { of: readonly DocumentReference[] }): JSX.Elem
               <span>{one.metadata.fileName}</span>
               <span class="muted">{`${one.metadata.contentType ?? ''} ${bytes(one.metadata.size ?? 0)}`}</span>
               <Show when={canShow(one)} fallback={<span class="muted">{t('documents.noPreview')}</span>}>
-                <Action label={t('documents.previewOf', { name: one.metadata.fileName })} do={async () => setShown({ of: one, content: await preview(one) })}>
+                <Action needs={MAY_READ} label={t('documents.previewOf', { name: one.metadata.fileName })} do={async () => setShown({ of: one, content: await preview(one) })}>
                   {t('documents.preview')}
                 </Action>
               </Show>
-              <a href={at(documentPath(one))} download={one.metadata.fileName} rel="external" aria-label={t('documents.downloadOf', { name: one.metadata.fileName })}>
+              <MayLink needs={MAY_READ} href={documentPath(one)} download={one.metadata.fileName} label={t('documents.downloadOf', { name: one.metadata.fileName })}>
                 {t('documents.download')}
-              </a>
+              </MayLink>
             </li>
           )}
         </For>

@@ -5,6 +5,7 @@ import { FormDialog } from '../admin/Create';
 import { call } from '../api/http';
 import { t } from '../language';
 import { refresh } from '../query';
+import { ofTask } from '../rights';
 import { user } from '../session';
 import { Action } from '../ui/parts';
 import { Assign } from './Assign';
@@ -27,6 +28,12 @@ export function Owner(props: { task: UserTaskResult }): JSX.Element {
   const [changing, setChanging] = createSignal(false);
   const path = () => ({ userTaskKey: props.task.userTaskKey });
   const me = () => user()?.username;
+  const may = (what: 'claim' | 'update') => ofTask(what, props.task, user());
+  // Nobody is robbed of a task that was taken by somebody else meanwhile.
+  const claim = async () => {
+    await call(assignUserTask, { path: path(), body: { assignee: me()!, allowOverride: props.task.assignee !== null } });
+    await refresh();
+  };
   const assign = async (assignee: string) => {
     await call(assignUserTask, { path: path(), body: { assignee, allowOverride: true } });
     setAssigning(false);
@@ -41,15 +48,21 @@ export function Owner(props: { task: UserTaskResult }): JSX.Element {
       <span>{props.task.assignee ? t('task.assignedTo', { name: props.task.assignee }) : t('task.unassigned')}</span>
       <Show when={isOpen(props.task)}>
         <Show when={me() && props.task.assignee !== me()}>
-          <Action key="claim" do={() => assign(me()!)}>
+          <Action key="claim" needs={may(props.task.assignee === null ? 'claim' : 'update')} do={claim}>
             {t('task.assignToMe')}
           </Action>
         </Show>
-        <button onClick={() => setAssigning(true)}>{t('task.assign')}</button>
+        <Action needs={may('update')} do={() => setAssigning(true)}>
+          {t('task.assign')}
+        </Action>
         <Show when={props.task.assignee}>
-          <Action do={unassign}>{t('task.unassign')}</Action>
+          <Action needs={may('update')} do={unassign}>
+            {t('task.unassign')}
+          </Action>
         </Show>
-        <button onClick={() => setChanging(true)}>{t('task.change')}</button>
+        <Action needs={may('update')} do={() => setChanging(true)}>
+          {t('task.change')}
+        </Action>
       </Show>
       <Show when={assigning()}>
         <Assign title={t('task.assign.title')} assign={assign} onClose={() => setAssigning(false)} />

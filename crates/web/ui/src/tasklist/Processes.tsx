@@ -1,8 +1,10 @@
-import { A, useSearchParams } from '@solidjs/router';
+import { useSearchParams } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { searchProcessDefinitions } from '../api/generated/operations';
 import { count, t } from '../language';
 import { useRead } from '../query';
+import { ofProcess } from '../rights';
+import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
 
@@ -40,7 +42,9 @@ export default function Processes(): JSX.Element {
                   .filter((part) => part !== '')
                   .join(', ')}
               </p>
-              <A href={`/tasklist/processes/${encodeURIComponent(one.processDefinitionId)}/start`}>{t('start.start')}</A>
+              <MayLink href={`/tasklist/processes/${encodeURIComponent(one.processDefinitionId)}/start`} needs={ofProcess('CREATE_PROCESS_INSTANCE', one.processDefinitionId)}>
+                {t('start.start')}
+              </MayLink>
             </section>
           )}
         </For>

@@ -6,6 +6,7 @@ import { call } from '../api/http';
 import { FormView, type Submit } from '../diagram/FormView';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { ofProcess } from '../rights';
 import { mayUse } from '../session';
 import { Action, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
@@ -83,7 +84,7 @@ function Start(props: { definition: ProcessDefinitionResult }): JSX.Element {
         <input style={{ 'max-width': '360px' }} value="" onInput={(event) => setBusinessId(event.currentTarget.value)} />
       </Field>
       <div class="actions">
-        <Action class="primary" do={start} disabled={!submit()}>
+        <Action class="primary" needs={ofProcess('CREATE_PROCESS_INSTANCE', props.definition.processDefinitionId)} do={start} disabled={!submit()}>
           {t('start.button')}
         </Action>
       </div>

@@ -6,9 +6,10 @@ import type { UserTaskResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { count, t } from '../language';
 import { refresh, useRead } from '../query';
+import { ofTask } from '../rights';
 import { user } from '../session';
 import { total } from '../ui/numbers';
-import { Failure } from '../ui/parts';
+import { Action, Failure } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say, textOf } from '../ui/toast';
 import { CopyList } from '../views/CopyAs';
@@ -167,9 +168,9 @@ export default function Tasks(): JSX.Element {
             </label>
           </Show>
           <Show when={chosen().size > 0}>
-            <button class="primary" onClick={() => setAssigning(true)}>
+            <Action class="primary" needs={rows.shown.filter((one) => chosen().has(keyOf(one))).flatMap((one) => ofTask('update', one, user()))} do={() => setAssigning(true)}>
               {count(chosen().size, 'tasks.assignChosen.one', 'tasks.assignChosen.other')}
-            </button>
+            </Action>
             <button onClick={() => setChosen(new Set<string>())}>{t('tasks.chooseNone')}</button>
           </Show>
         </div>

@@ -5,6 +5,7 @@ import { call } from '../api/http';
 import { FormView, type Submit } from '../diagram/FormView';
 import { t } from '../language';
 import { refresh, useRead } from '../query';
+import { ofTask } from '../rights';
 import { user } from '../session';
 import { documentsIn } from '../ui/documents';
 import { Action, Failure } from '../ui/parts';
@@ -29,6 +30,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
   const mayWork = () => isOpen(props.task) && isMine();
   const [submit, setSubmit] = createSignal<Submit>();
   const [draft, setDraft] = createSignal(readDraft(key()));
+  const [isTyped, setTyped] = createSignal(draft() !== undefined);
   /** Raised to draw the form anew. */
   const [drawn, setDrawn] = createSignal(1);
   const hasForm = () => props.task.formKey !== null;
@@ -50,7 +52,9 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
   let isFull = false;
   const onDraft = (text: string) => {
     if (!mayWork()) return;
-    if (text === NONE || text === '[]') dropDraft(key());
+    const isNone = text === NONE || text === '[]';
+    setTyped(!isNone);
+    if (isNone) dropDraft(key());
     else if (!keepDraft(key(), text) && !isFull) {
       isFull = true;
       say(t('task.draft.full'), true);
@@ -58,6 +62,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
   };
   const discard = () => {
     dropDraft(key());
+    setTyped(false);
     setDraft(undefined);
     setDrawn(drawn() + 1);
   };
@@ -69,6 +74,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
     }
     await call(completeUserTask, { path: { userTaskKey: key() }, text: `{"variables":${text}}` });
     dropDraft(key());
+    setTyped(false);
     await refresh();
     say(t('task.done'));
     props.onDone();
@@ -95,6 +101,12 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
           {t('task.draft')} <button onClick={discard}>{t('task.draft.discard')}</button>
         </p>
       </Show>
+      <Show when={isTyped() && !isOpen(props.task)}>
+        <div class="failure" role="alert">
+          <p>{t('task.draft.late')}</p>
+          <button onClick={discard}>{t('task.draft.discard')}</button>
+        </div>
+      </Show>
       <Show when={values() && drawn()} keyed>
         <Show
           when={hasForm()}
@@ -118,7 +130,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
           <Show when={!isMine()}>
             <span class="muted">{t('task.claimFirst')}</span>
           </Show>
-          <Action class="primary" key="complete" do={complete} disabled={!isMine() || !submit()}>
+          <Action class="primary" key="complete" needs={ofTask('complete', props.task, user())} do={complete} disabled={!isMine() || !submit()}>
             {t('task.complete')}
           </Action>
         </div>

@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/solid-query';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import type { AuditLogResult, AuditLogSearchQueryResult } from '../api/generated/types';
 import { known, t } from '../language';
+import { mayUse } from '../session';
 import { Dialog, innerWordOf, State, wordOf } from './parts';
 import { type Column, Table } from './Table';
 import { Time } from './time';
@@ -41,7 +42,7 @@ export function AuditLog(props: { query: UseQueryResult<AuditLogSearchQueryResul
     {
       head: t('ui.log.key'),
       cell: (row) => (
-        <Show when={row.processInstanceKey && row.entityKey === row.processInstanceKey} fallback={<span class="key">{row.entityKey || '–'}</span>}>
+        <Show when={mayUse('operate') && row.processInstanceKey && row.entityKey === row.processInstanceKey} fallback={<span class="key">{row.entityKey || '–'}</span>}>
           <A href={`/operate/processes/${row.processInstanceKey}`}>{row.entityKey}</A>
         </Show>
       ),

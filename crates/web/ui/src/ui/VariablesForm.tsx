@@ -3,6 +3,8 @@ import { createEffect, createUniqueId, For, type JSX, on, Show } from 'solid-js'
 import { t } from '../language';
 import type { Submit } from '../diagram/FormView';
 import { sendFiles } from './documents';
+import { need } from '../rights';
+import { MayFiles, useMay } from './May';
 import { jsonObject, jsonProblem, pretty } from './json';
 import { say, textOf } from './toast';
 
@@ -28,15 +30,15 @@ export function VariablesForm(props: {
   const [lines, setLines] = createStore<Line[]>([...known.values()]);
   const changed = () => lines.filter((line) => line.isNew || line.value !== pretty(props.values.get(line.name) ?? ''));
   createEffect(on(() => JSON.stringify(changed()), (text) => props.onDraft?.(text), { defer: true }));
+  const missing = useMay(() => (props.takesFiles ? need('DOCUMENT', 'CREATE') : undefined));
   const id = createUniqueId();
-  const addFiles = async (input: HTMLInputElement) => {
+  const addFiles = async (files: File[]) => {
     try {
-      const value = pretty(JSON.stringify(await sendFiles([...(input.files ?? [])])));
+      const value = pretty(JSON.stringify(await sendFiles(files)));
       setLines(produce((all) => all.push({ name: 'documents', value, isNew: true })));
     } catch (error) {
       say(textOf(error), true);
     }
-    input.value = '';
   };
   const problem = (line: Line) => (line.isNew && line.name.trim() === '' ? t('variables.noName') : line.value.trim() === '' ? t('variables.noValue') : jsonProblem(line.value));
   props.onReady(() => {
@@ -91,7 +93,7 @@ export function VariablesForm(props: {
           <Show when={props.takesFiles}>
             <label class="button">
               {t('documents.add')}
-              <input type="file" multiple class="hidden-label" onChange={(event) => void addFiles(event.currentTarget)} />
+              <MayFiles missing={missing} class="hidden-label" onFiles={addFiles} />
             </label>
           </Show>
         </div>

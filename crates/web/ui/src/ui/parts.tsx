@@ -2,6 +2,9 @@
 import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js';
 import { Problem } from '../api/http';
 import { t } from '../language';
+import { refresh } from '../query';
+import type { Needs } from '../rights';
+import { NOTHING_MISSING, Reason, useMay } from './May';
 import { say, textOf } from './toast';
 import { innerWordOf, wordOf } from './words';
 
@@ -118,7 +121,10 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
 
 /** A button whose work is done once at a time; it tells a failure, and is busy until the work's own reads are back. */
 export function Action(props: {
-  do: () => Promise<unknown>;
+  /** What it does; a promise keeps it busy. */
+  do: () => unknown;
+  /** Rights that it takes, from the beginning on. Without them it does nothing but say which one is missing. */
+  needs?: Needs;
   children: JSX.Element;
   class?: string;
   type?: 'button' | 'submit';
@@ -128,31 +134,54 @@ export function Action(props: {
   key?: 'claim' | 'complete';
   /** The name for who can't see where the button stands. */
   label?: string;
+  /** Whether what it switches is on. */
+  pressed?: boolean;
 }): JSX.Element {
   const [busy, setBusy] = createSignal(false);
-  const run = async () => {
+  const missing = props.needs ? useMay(() => props.needs) : NOTHING_MISSING;
+  const id = createUniqueId();
+  const run = async (event: MouseEvent) => {
     if (busy()) return;
-    setBusy(true);
+    // A right that was missing may have come since.
+    if (missing() !== undefined) {
+      event.preventDefault();
+      const reason = await missing.again();
+      if (reason !== undefined) {
+        say(reason, true);
+        return;
+      }
+    }
     try {
-      await props.do();
+      const work = props.do();
+      if (!(work instanceof Promise)) return;
+      setBusy(true);
+      await work;
     } catch (error) {
       say(textOf(error), true);
+      // Somebody else may have been faster: the page shows what is so now.
+      if (error instanceof Problem && (error.status === 404 || error.status === 409)) await refresh();
     } finally {
       setBusy(false);
     }
   };
   return (
-    <button
-      type={props.type ?? 'button'}
-      class={props.class}
-      title={props.title}
-      aria-label={props.label}
-      data-key={props.key}
-      disabled={busy() || props.disabled}
-      aria-busy={busy()}
-      onClick={run}
-    >
-      {props.children}
-    </button>
+    <>
+      <button
+        type={props.type ?? 'button'}
+        class={props.class}
+        title={missing() ?? props.title}
+        aria-label={props.label}
+        aria-pressed={props.pressed}
+        data-key={props.key}
+        disabled={busy() || props.disabled}
+        aria-disabled={missing() ? 'true' : undefined}
+        aria-describedby={missing() ? id : undefined}
+        aria-busy={busy()}
+        onClick={run}
+      >
+        {props.children}
+      </button>
+      <Reason id={id} missing={missing()} />
+    </>
   );
 }

@@ -6,6 +6,7 @@ import { call } from '../api/http';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
+import { need } from '../rights';
 import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -81,10 +82,10 @@ export default function Quarantine(): JSX.Element {
                       </td>
                       <td>
                         <div class="row">
-                          <button onClick={() => setAsked({ way: 'release', one })}>{t('workers.quarantine.release')}</button>
-                          <button class="danger" onClick={() => setAsked({ way: 'cancel', one })}>
+                          <Action needs={need('SYSTEM', 'UPDATE')} do={() => setAsked({ way: 'release', one })}>{t('workers.quarantine.release')}</Action>
+                          <Action class="danger" needs={need('SYSTEM', 'UPDATE')} do={() => setAsked({ way: 'cancel', one })}>
                             {t('workers.quarantine.cancel')}
-                          </button>
+                          </Action>
                         </div>
                       </td>
                     </tr>

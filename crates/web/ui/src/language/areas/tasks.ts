@@ -89,6 +89,7 @@ export default {
   'task.wrong': 'Some fields are wrong.',
   'task.draft': 'What was typed here before is still there, and not sent yet.',
   'task.draft.discard': 'Discard it',
+  'task.draft.late': 'Somebody else has completed this task, or it was canceled. What you have typed is kept in this browser.',
   'task.draft.full': 'The browser has no room to keep what you type.',
   'task.state.CREATING': 'Creating',
   'task.state.CREATED': 'Open',

@@ -64,6 +64,7 @@ export default catalogue<typeof en>()({
   'key.tree': 'im Baum bewegen',
   'key.treeOpen': 'Zeile eines Baums schließen und öffnen',
   'key.escape': 'einen Dialog schließen',
+  'may.missing': 'Die Berechtigung {permission} für {resource} fehlt. Wer verwaltet, kann sie erteilen.',
   'part.close': 'Schließen',
   'part.discard': 'Das Eingegebene verwerfen?',
   'part.failed': 'Etwas ist schiefgegangen',

@@ -6,6 +6,7 @@ import { plan } from '../../api/http';
 import { BpmnDiagram } from '../../diagram/BpmnDiagram';
 import { useModel } from '../../diagram/model';
 import { refresh, useRead } from '../../query';
+import { ofMigration } from '../../rights';
 import { number, total } from '../../ui/numbers';
 import { Action, Dialog, Failure } from '../../ui/parts';
 import { say } from '../../ui/toast';
@@ -214,9 +215,9 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
           {props.blocked ?? ''}
         </span>
         <span class="spacer" />
-        <button class="primary" disabled={props.blocked !== undefined || (found.data?.page.totalItems ?? 0) === 0} onClick={() => setAsking(true)}>
+        <Action class="primary" disabled={props.blocked !== undefined || (found.data?.page.totalItems ?? 0) === 0} needs={ofMigration(props.isSingle, props.filter.process ?? '', props.to?.processDefinitionId ?? '')} do={() => setAsking(true)}>
           {t('change.migrate.migrate')}
-        </button>
+        </Action>
       </div>
       <Show when={asking()}>
         <Dialog title={t('change.migrate.ask')} onClose={() => setAsking(false)} wide>

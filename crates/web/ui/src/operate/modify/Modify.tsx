@@ -5,6 +5,7 @@ import type { ElementInstanceResult, ProcessElementStatisticsResult, ProcessInst
 import { type Asked, plan } from '../../api/http';
 import type { Model } from '../../diagram/model';
 import { useRead } from '../../query';
+import { ofProcess } from '../../rights';
 import { number } from '../../ui/numbers';
 import { Action, Dialog, Failure, State } from '../../ui/parts';
 import { exactText } from '../../ui/time';
@@ -26,6 +27,8 @@ export default function Modify(props: {
   /** Changes that are planned, kept while the page lives. */
   changes: readonly Change[];
   setChanges: (changes: readonly Change[]) => void;
+  /** Whether the instance has another definition than the one that the changes were planned for. */
+  isMigrated: boolean;
   onDone: (isApplied: boolean) => Promise<void>;
 }): JSX.Element {
   const [step, setStep] = createSignal<{ kind: 'add' } | { kind: 'move'; from: string; key: string | undefined; tokens: number; to: string | undefined }>();
@@ -74,6 +77,13 @@ export default function Modify(props: {
     const current = step();
     return current?.kind === 'move' ? current.to : props.selected;
   };
+  /** Why the plan is not what it was: others have done something with the instance. */
+  const meanwhile = () => {
+    const { state, processDefinitionName, processDefinitionId, processDefinitionVersion } = props.instance;
+    if (state === 'SUSPENDED') return t('change.modify.suspended');
+    if (state !== 'ACTIVE') return t('change.modify.ended');
+    return props.isMigrated ? t('change.modify.migrated', { process: processDefinitionName || processDefinitionId, version: processDefinitionVersion }) : undefined;
+  };
   return (
     <section class="panel stack" aria-label={t('change.modify.region')}>
       <div class="row">
@@ -98,10 +108,15 @@ export default function Modify(props: {
         >
           {t('change.modify.leave')}
         </button>
-        <button class="primary" disabled={props.changes.length === 0} onClick={() => setReviewing(true)}>
+        <Action class="primary" disabled={props.changes.length === 0 || props.instance.state !== 'ACTIVE'} needs={ofProcess('MODIFY_PROCESS_INSTANCE', props.instance.processDefinitionId)} do={() => setReviewing(true)}>
           {t('change.modify.review')}
-        </button>
+        </Action>
       </div>
+      <Show when={meanwhile()}>
+        <p class="failure" role="alert">
+          {meanwhile()}
+        </p>
+      </Show>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <Show when={target()} keyed>
         {(id) => (

@@ -91,6 +91,7 @@ export default catalogue<typeof tasks>()({
   'task.wrong': 'Einige Felder sind falsch.',
   'task.draft': 'Das früher Eingegebene ist noch da und noch nicht gesendet.',
   'task.draft.discard': 'Verwerfen',
+  'task.draft.late': 'Jemand anderes hat diese Aufgabe abgeschlossen, oder sie wurde abgebrochen. Was Sie eingegeben haben, bleibt in diesem Browser.',
   'task.draft.full': 'Der Browser hat keinen Platz für das Eingegebene.',
   'task.state.CREATING': 'Entsteht',
   'task.state.CREATED': 'Offen',
