@@ -85,6 +85,10 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
     setVersion((last) => last + 1);
   };
   const byElement = createMemo(() => new Map(statistics.data?.items.map((one) => [one.elementId, one])));
+  const countOf = (id: string) => {
+    const one = byElement().get(id);
+    return one && one.active + one.incidents + one.completed + one.canceled;
+  };
   const marks = createMemo(() => ({
     running: (statistics.data?.items ?? []).filter((one) => one.active > 0).map((one) => one.elementId),
     incident: (statistics.data?.items ?? []).filter((one) => one.incidents > 0).map((one) => one.elementId),
@@ -133,6 +137,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           instanceKey={key()}
           isRunning={isRunning()}
           nameOf={nameOf}
+          countOf={countOf}
           selected={query.element}
           version={version()}
           onSelect={chooseItem}

@@ -5,7 +5,7 @@ import type { ElementInstanceResult } from '../api/generated/types';
 import { call } from '../api/http';
 import { watch } from '../live/poll';
 import { Failure, State, wordOf } from '../ui/parts';
-import { newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
+import { newNode, type Node, PAGE, type Row, rowAt, size, totalAfter } from './rows';
 
 const ROW_PX = 28;
 const OVERSCAN = 10;
@@ -17,6 +17,8 @@ export function Tree(props: {
   instanceKey: string;
   isRunning: boolean;
   nameOf: (item: Item) => string;
+  /** How many instances of an element there are, as far as it is known. */
+  countOf: (elementId: string) => number | undefined;
   selected: string | undefined;
   onSelect: (item: Item) => void;
   /** Changes when all is to be read again. */
@@ -44,11 +46,10 @@ export function Tree(props: {
         },
         signal: stop.signal,
       });
-      const known = page * PAGE + found.items.length;
-      const { totalItems, hasMoreTotalItems } = found.page;
-      // Where the server has stopped counting, each full page lets one more be scrolled to.
-      const reachable = known + (found.items.length === PAGE ? PAGE : 0);
-      node.total = hasMoreTotalItems ? Math.max(node.total, totalItems, reachable) : Math.max(totalItems, known);
+      const [first] = found.items;
+      // Children of a multi-instance body are all of its element.
+      const expected = first && first.elementId === node.elementId ? (untrack(() => props.countOf(first.elementId)) ?? 0) - 1 : 0;
+      node.total = totalAfter(node.total, page, found.items.length, found.page, expected);
       node.pages.set(page, found.items);
       setFailure(undefined);
       setChanged(0);
@@ -99,7 +100,7 @@ export function Tree(props: {
   const toggle = (row: Row<Item>, open: boolean) => {
     if (!row.item || !isScope(row.item) || open === isOpen(row)) return;
     if (open) {
-      const child = newNode<Item>(row.item.elementInstanceKey);
+      const child = newNode<Item>(row.item.elementInstanceKey, row.item.elementId);
       row.parent.open.set(row.index, child);
       void load(child, 0);
     } else row.parent.open.delete(row.index);

@@ -5,6 +5,8 @@ export const PAGE = 100;
 
 export interface Node<Item> {
   key: string;
+  /** The element that it is an instance of; the root needs none. */
+  elementId: string | undefined;
   total: number;
   pages: Map<number, Item[]>;
   /** Open children by their place among all. */
@@ -19,13 +21,23 @@ export interface Row<Item> {
   item: Item | undefined;
 }
 
-export const newNode = <Item>(key: string): Node<Item> => ({ key, total: 0, pages: new Map(), open: new Map() });
+export const newNode = <Item>(key: string, elementId?: string): Node<Item> => ({ key, elementId, total: 0, pages: new Map(), open: new Map() });
 
 /** Rows of all that is open below a node. */
 export function size<Item>(node: Node<Item>): number {
   let rows = node.total;
   for (const child of node.open.values()) rows += size(child);
   return rows;
+}
+
+/** Children of a node after an answer about one of its pages. Where the server has stopped counting, `expected` may know
+ * more, and each full page lets one more be scrolled to; a page that is not full is the last one. */
+export function totalAfter(before: number, page: number, items: number, told: { totalItems: number; hasMoreTotalItems: boolean }, expected: number): number {
+  const known = page * PAGE + items;
+  if (!told.hasMoreTotalItems) return Math.max(told.totalItems, known);
+  if (items === 0) return Math.min(before, known);
+  if (items < PAGE) return known;
+  return Math.max(before, told.totalItems, known + PAGE, expected);
 }
 
 /** The row at a place of the flat list. */

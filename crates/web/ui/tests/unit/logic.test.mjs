@@ -116,6 +116,19 @@ test('a plan of modification is one request, with every digit', () => {
   assert.equal(sentence(changes[1], (id) => id.toUpperCase()), 'Move all 2 tokens from “B” to “A”.');
 });
 
+test('a tree can be scrolled as far as is known, also where the server has stopped counting', () => {
+  const { totalAfter } = rows;
+  const cut = { totalItems: 10_000, hasMoreTotalItems: true };
+  const whole = { totalItems: 250, hasMoreTotalItems: false };
+  assert.equal(totalAfter(0, 0, 100, whole, 0), 250);
+  assert.equal(totalAfter(900, 2, 50, whole, 0), 250, 'what has gone is gone');
+  assert.equal(totalAfter(0, 0, 100, cut, 0), 10_000);
+  assert.equal(totalAfter(0, 0, 100, cut, 100_000), 100_000);
+  assert.equal(totalAfter(10_000, 99, 100, cut, 0), 10_100, 'one page more');
+  assert.equal(totalAfter(100_000, 700, 0, cut, 100_000), 70_000, 'more was expected than there is');
+  assert.equal(totalAfter(100_000, 699, 30, cut, 100_000), 69_930, 'the last page');
+});
+
 test('rows of a tree are where a walk of it has them', () => {
   const { newNode, rowAt, size, PAGE } = rows;
   const node = (key, total) => {
