@@ -225,6 +225,15 @@ web: ## Build crates/web/dist of its sources, with Node.js; without it, cargo bu
 	scripts/web-test --install-only
 	cd crates/web/ui && node scripts/build.mjs
 
+# WEB_PROGRAM is a program that has been built already.
+.PHONY: web-bench
+web-bench: ## Measure the budgets of the web application in a real browser, of the program as it is shipped, and write docs/performance.md; ARGS="--quick" and the like go to the script, WEB_PROGRAM=PATH is another build
+	@scripts/needs $(CARGO) node npm python3
+	@mkdir -p "$(SCRATCH)"
+	$(if $(WEB_PROGRAM),,$(CARGO) build --locked --profile dist -p baton)
+	scripts/web-bench --baton "$(or $(WEB_PROGRAM),$(TARGET)/dist/baton)" --scratch "$(SCRATCH)" \
+		$(if $(findstring --quick,$(ARGS)),,--document docs/performance.md) $(ARGS)
+
 ##@ Packages
 
 PACKAGED ?= dist

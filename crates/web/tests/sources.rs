@@ -11,7 +11,7 @@ fn sources(folder: &Path, root: &Path, found: &mut BTreeMap<String, PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-        if ["node_modules", "tests", "src/api/generated"].contains(&name.as_str()) {
+        if ["node_modules", "tests", "bench", "src/api/generated"].contains(&name.as_str()) {
             continue;
         }
         if path.is_dir() {

@@ -12,7 +12,7 @@ const BUILT = join(UI, 'node_modules/.built');
 const DIST = join(UI, '../dist');
 const SOURCES = 'sources.txt';
 /** Not built of. The test in ../tests/sources.rs has the same list. */
-const NOT_SOURCES = new Set(['node_modules', 'tests', 'src/api/generated']);
+const NOT_SOURCES = new Set(['node_modules', 'tests', 'bench', 'src/api/generated']);
 
 function filesBelow(folder, isLeftOut = () => false, root = folder) {
   return readdirSync(folder).flatMap((name) => {

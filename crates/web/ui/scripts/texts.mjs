@@ -6,6 +6,8 @@ import { english, filesBelow, SOURCES } from './messages.mjs';
 
 /** Texts that are the same in all languages, or for programmers alone. */
 const SAME = new Set(['bpmn.io', 'g o, g t, g a', 'j k', 'the page has no place for the application', '{} has no {}', 'true', 'false', 'secondary_storage.steps']);
+/** Programs that pages write, which are in no language of people. */
+const OF_CODE = ['views/code.ts'];
 /** Names of members of requests, and of types of values. */
 const NAMES = ['retries', 'errorMessage', 'retryBackOff', 'errorCode', 'true or false'];
 /** Words of a model, which `operate/doings.ts` tells in the language of the page. */
@@ -72,6 +74,6 @@ export function hardCoded() {
   const isMessage = (text) => SAME.has(text) || NAMES.includes(text) || DOINGS.includes(text) || keys.has(text) || keys.has(`page.${text}`);
   return filesBelow(SOURCES)
     .map((path) => [relative(SOURCES, path), path])
-    .filter(([name]) => /\.tsx?$/.test(name) && !/^(language|api\/generated)\//.test(name))
+    .filter(([name]) => /\.tsx?$/.test(name) && !/^(language|api\/generated)\//.test(name) && !OF_CODE.includes(name))
     .flatMap(([name, path]) => textsIn(readFileSync(path, 'utf8'), name.split('.').at(-1)).filter((text) => !isMessage(text)).map((text) => `${name}: ${text}`));
 }

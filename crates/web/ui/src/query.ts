@@ -3,7 +3,7 @@ import { keepPreviousData, QueryClient, useQuery, type UseQueryResult } from '@t
 import type { Accessor } from 'solid-js';
 import { type Asked, call, plan, Problem } from './api/http';
 import type { Operation } from './api/operation';
-import { interval } from './live/state';
+import { interval, isPlaced } from './live/state';
 import { topicsOf } from './live/topics';
 
 const RETRIES_MAX = 4;
@@ -49,7 +49,8 @@ export function useRead<Path, Query, Body, Result>(
       queryKey: [operation.path, path, query, body],
       // A 204 has no body, but a query has an answer.
       queryFn: async ({ signal }) => ((await call(operation, { path, query, body, signal } as Input<Path, Query, Body>)) ?? null) as Result,
-      enabled,
+      // What changes is read once its changes are told: it would be read twice.
+      enabled: enabled && (!live || isPlaced()),
       ...(live && enabled ? livelyBy(topicsOf(operation.path, path, body), background) : {}),
       placeholderData: keep ? keepPreviousData : undefined,
     };

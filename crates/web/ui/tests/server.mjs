@@ -12,12 +12,13 @@ const STOP_MS = 20_000;
 const SETTLED_MS = 20_000;
 const TROUBLE = /\b(WARN|ERROR)\b|panicked at/;
 
-export async function startServer(settings = [], { files = {}, expected = [] } = {}) {
+/** Starts a server. Its data are in `data`, if that is named, and are kept; else they are gone with it. */
+export async function startServer(settings = [], { files = {}, expected = [], data } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-web-'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const set = settings.flatMap((one) => ['--set', one.replace('@FOLDER@', folder)]);
   const ports = ['--rest', '127.0.0.1:0', '--grpc', '127.0.0.1:0', '--management', '127.0.0.1:0'];
-  const process_ = spawn(process.env.BATON, ['start', '--data-dir', join(folder, 'data'), ...ports, ...set], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const process_ = spawn(process.env.BATON, ['start', '--data-dir', data ?? join(folder, 'data'), ...ports, ...set], { stdio: ['ignore', 'pipe', 'pipe'] });
   const log = [];
   for (const stream of [process_.stdout, process_.stderr]) createInterface(stream).on('line', (line) => log.push(line));
   const ended = new Promise((done) => process_.on('exit', done));
@@ -26,8 +27,15 @@ export async function startServer(settings = [], { files = {}, expected = [] } =
   const { origin, pathname } = new URL(/ web=(\S+) /.exec(ready)[1]);
   const front = process.env.FRESH ? await standBefore(origin, pathname.slice(0, -1)) : undefined;
   const url = front?.url ?? origin;
+  const at = (name) => `http://${new RegExp(` ${name}=(\\S+)`).exec(ready)[1]}`;
   return {
     url,
+    /** The server's own address, if another one stands before it. */
+    own: origin,
+    grpc: at('grpc'),
+    management: at('management'),
+    readyMs: Number(/ready in (\d+) ms/.exec(ready)[1]),
+    pid: process_.pid,
     rest: (method, path, body, headers = {}) => rest(url, method, path, body, headers),
     async stop() {
       front?.close();
@@ -75,6 +83,8 @@ const job = (type) => `<z:taskDefinition type="${type}" retries="1"/>`;
 const KINDS = {
   job: ['serviceTask', job],
   user: ['userTask', (form) => `<z:userTask/>${form ? `<z:formDefinition formId="${form}"/>` : ''}`],
+  manual: ['manualTask', () => ''],
+  shared: ['userTask', (group) => `<z:userTask/><z:assignmentDefinition assignee="=person" candidateGroups="${group}"/>`],
   call: ['callActivity', (process) => `<z:calledElement processId="${process}"/>`],
   decision: ['businessRuleTask', (id) => `<z:calledDecision decisionId="${id}" resultVariable="decided"/>`],
 };

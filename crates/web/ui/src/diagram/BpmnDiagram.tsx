@@ -25,24 +25,28 @@ export function BpmnDiagram(props: {
   }));
   let diagram: Diagram | undefined;
   let isGone = false;
-  const draw = async (text: string) => {
-    const { Diagram } = await import('./bpmn');
-    if (isGone) return;
-    const next = new Diagram(canvas, (id, isRoot) => props.onSelect?.(isRoot || id === props.selected ? undefined : id));
-    diagram?.destroy();
-    diagram = next;
+  const draw = async (key: string, text: string) => {
     setDrawn(undefined);
+    diagram?.leave();
+    diagram = undefined;
+    const isOld = () => isGone || key !== props.definitionKey;
     try {
-      await next.draw(text);
-      if (diagram !== next || isGone) return;
+      const { openDiagram } = await import('./bpmn');
+      if (isOld()) return;
+      const next = await openDiagram(canvas, key, text, (id, isRoot) => props.onSelect?.(isRoot || id === props.selected ? undefined : id));
+      if (isOld()) {
+        next.leave();
+        return;
+      }
+      diagram = next;
       setFailure(undefined);
       setDrawn(next);
       props.onDrawn?.(next);
     } catch (error) {
-      if (diagram === next) setFailure(textOf(error));
+      if (!isOld()) setFailure(textOf(error));
     }
   };
-  createEffect(on(() => xml.data, (text) => text && void draw(text)));
+  createEffect(on(() => xml.data, (text) => text && void draw(props.definitionKey, text)));
   createEffect(() => drawn()?.showCounts(props.counts ?? new Map()));
   createEffect(() => {
     for (const [marker, ids] of Object.entries(props.marks ?? {})) drawn()?.mark(marker, ids);
@@ -50,7 +54,7 @@ export function BpmnDiagram(props: {
   createEffect(() => drawn()?.mark('selected', props.selected ? [props.selected] : []));
   onCleanup(() => {
     isGone = true;
-    diagram?.destroy();
+    diagram?.leave();
   });
   return (
     <div>

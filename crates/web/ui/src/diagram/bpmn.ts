@@ -27,8 +27,8 @@ interface Registry {
   getAll(): Shape[];
 }
 interface Overlays {
-  add(id: string, type: string, what: { position: Record<string, number>; html: HTMLElement }): void;
-  remove(what: { type: string }): void;
+  add(id: string, type: string, what: { position: Record<string, number>; html: HTMLElement }): string;
+  remove(overlay: string): void;
 }
 interface Events {
   on(name: string, then: (event: { element: Shape }) => void): void;
@@ -36,29 +36,80 @@ interface Events {
 
 const COUNTS = 'counts';
 const KINDS = ['active', 'incidents', 'completed', 'canceled'] as const;
+const SIGNS = { active: '●', incidents: '▲', completed: '✓', canceled: '✕' } as const;
 const MOST_OVERLAYS = 500;
+/** Drawn models that are kept for the next page. */
+const LEFT_MAX = 3;
+
+type Select = (id: string, isRoot: boolean) => void;
+
+/** Models by definition that are drawn, and that no page shows now; the last one left stands last. */
+const left = new Map<string, Diagram>();
+
+/** Shows a definition's model: a drawing that a page has left, or a new one. */
+export async function openDiagram(place: HTMLElement, definitionKey: string, xml: string, onSelect: Select): Promise<Diagram> {
+  const known = left.get(definitionKey);
+  left.delete(definitionKey);
+  if (known) {
+    known.enter(place, onSelect);
+    return known;
+  }
+  const diagram = new Diagram(definitionKey);
+  diagram.enter(place, onSelect);
+  try {
+    await diagram.draw(xml);
+  } catch (error) {
+    diagram.destroy();
+    throw error;
+  }
+  return diagram;
+}
 
 /** A drawn model. */
 export class Diagram {
   private readonly viewer: InstanceType<typeof BpmnViewer>;
   private readonly marked = new Map<string, Set<string>>();
+  private readonly counted = new Map<string, { overlay: string; html: HTMLElement; of: Counts }>();
+  private onSelect: Select | undefined;
+  private isDrawn = false;
   /** Elements of the model that the diagram does not show. */
   notDrawn: string[] = [];
   /** Whether the model came without a diagram. */
   isLaidOut = false;
 
-  constructor(container: HTMLElement, onSelect: (id: string, isRoot: boolean) => void) {
+  constructor(private readonly definitionKey: string) {
     const colours = { defaultFillColor: 'var(--surface)', defaultStrokeColor: 'var(--text)', defaultLabelColor: 'var(--text)' };
-    this.viewer = new BpmnViewer({ container, bpmnRenderer: colours, textRenderer: { defaultStyle: { fontFamily: 'system-ui, sans-serif' } } });
+    this.viewer = new BpmnViewer({ bpmnRenderer: colours, textRenderer: { defaultStyle: { fontFamily: 'system-ui, sans-serif' } } });
     this.get<Events>('eventBus').on('element.click', ({ element }) => {
       const target = element.labelTarget ?? element;
       const type = target.businessObject?.$type ?? '';
-      onSelect(target.id, type === 'bpmn:Process' || type === 'bpmn:Collaboration' || target.waypoints !== undefined);
+      this.onSelect?.(target.id, type === 'bpmn:Process' || type === 'bpmn:Collaboration' || target.waypoints !== undefined);
     });
   }
 
   private get<T>(name: string): T {
     return this.viewer.get(name) as T;
+  }
+
+  /** Goes to a place of a page. */
+  enter(place: HTMLElement, onSelect: Select): void {
+    this.onSelect = onSelect;
+    this.viewer.attachTo(place);
+    if (this.isDrawn) this.fit();
+  }
+
+  /** Leaves the page for the next one, which says what counts it shows: they are often the same. */
+  leave(): void {
+    this.onSelect = undefined;
+    this.viewer.detach();
+    for (const marker of this.marked.keys()) this.mark(marker, []);
+    left.get(this.definitionKey)?.destroy();
+    left.delete(this.definitionKey);
+    left.set(this.definitionKey, this);
+    const [oldest] = left;
+    if (left.size <= LEFT_MAX || !oldest) return;
+    left.delete(oldest[0]);
+    oldest[1].destroy();
   }
 
   async draw(xml: string): Promise<void> {
@@ -75,6 +126,7 @@ export class Diagram {
       .filter((one) => /(Task|task|Event|Gateway|callActivity|subProcess|SubProcess)$/.test(one.localName) && one.hasAttribute('id'))
       .map((one) => one.getAttribute('id')!)
       .filter((id) => !known.has(id));
+    this.isDrawn = true;
     this.fit();
   }
 
@@ -97,28 +149,27 @@ export class Diagram {
     return this.get<Registry>('elementRegistry').get(id)?.businessObject?.name || id;
   }
 
-  /** Shows how many instances are in each element. */
+  /** Shows how many instances are in each element. What has not changed is left as it is. */
   showCounts(counts: ReadonlyMap<string, Counts>): void {
     const overlays = this.get<Overlays>('overlays');
     const registry = this.get<Registry>('elementRegistry');
-    overlays.remove({ type: COUNTS });
-    let added = 0;
-    for (const [id, of] of counts) {
-      if (!registry.get(id) || added === MOST_OVERLAYS) continue;
-      added += 1;
-      const html = document.createElement('div');
-      html.className = 'counts';
-      html.dataset['element'] = id;
-      for (const kind of KINDS) {
-        const count = of[kind];
-        if (!count) continue;
-        const badge = document.createElement('span');
-        badge.className = kind;
-        badge.title = `${count} ${kind}`;
-        badge.textContent = `${{ active: '●', incidents: '▲', completed: '✓', canceled: '✕' }[kind]} ${count}`;
-        html.append(badge);
+    const wanted = new Map([...counts].filter(([id]) => registry.get(id)).slice(0, MOST_OVERLAYS));
+    for (const [id, { overlay }] of this.counted) {
+      if (wanted.has(id)) continue;
+      overlays.remove(overlay);
+      this.counted.delete(id);
+    }
+    for (const [id, of] of wanted) {
+      const known = this.counted.get(id);
+      if (known && KINDS.every((kind) => (known.of[kind] ?? 0) === (of[kind] ?? 0))) continue;
+      const html = known?.html ?? document.createElement('div');
+      html.replaceChildren(...badges(of));
+      if (!known) {
+        html.className = 'counts';
+        html.dataset['element'] = id;
       }
-      overlays.add(id, COUNTS, { position: { bottom: 0, left: 0 }, html });
+      const overlay = known?.overlay ?? overlays.add(id, COUNTS, { position: { bottom: 0, left: 0 }, html });
+      this.counted.set(id, { overlay, html, of });
     }
   }
 
@@ -135,4 +186,14 @@ export class Diagram {
   destroy(): void {
     this.viewer.destroy();
   }
+}
+
+function badges(of: Counts): HTMLElement[] {
+  return KINDS.filter((kind) => of[kind]).map((kind) => {
+    const badge = document.createElement('span');
+    badge.className = kind;
+    badge.title = `${of[kind]} ${kind}`;
+    badge.textContent = `${SIGNS[kind]} ${of[kind]}`;
+    return badge;
+  });
 }

@@ -6,7 +6,7 @@ import { awaitChanges } from '../api/generated/operations';
 import { call, Problem } from '../api/http';
 import { client } from '../query';
 import { floored, pauseAfter } from './floor';
-import { isOn, link, type Link, setLink } from './state';
+import { isOn, isPlaced, link, type Link, setLink, setPlaced } from './state';
 import { isBroad } from './topics';
 
 const NAME = own('baton-live');
@@ -18,6 +18,8 @@ const PACE_MS = 250;
 /** The topic of a request that wants the place to wait from alone. */
 const ANY = 'process-instances';
 const TIMED_MS = 5000;
+/** Reads wait so long for the first place. */
+const PLACE_MS = 1000;
 
 type Message = { from: string } & ({ kind: 'want'; topics: string[] } | { kind: 'who' } | { kind: 'changed'; topics: string[] } | { kind: 'place'; place: string } | { kind: 'link'; link: Link });
 
@@ -110,7 +112,8 @@ async function askOnce(stop: AbortController): Promise<void> {
   if (place === undefined) {
     reach((await call(awaitChanges, { body: { topics: [ANY] }, signal: stop.signal })).after);
     // Reads that began before there was a place may have missed a change.
-    tellAll(everything());
+    tellAll(isPlaced() ? everything() : [...others.values()].flat());
+    setPlaced(true);
     say('live');
     return;
   }
@@ -149,6 +152,7 @@ async function ask(isOver: AbortSignal): Promise<void> {
       failures = 0;
     } catch (error) {
       if (stop.signal.aborted) continue;
+      setPlaced(true);
       if (error instanceof Problem && !error.isPassing && error.status < 500) {
         // There is no store, or something that is asked for is no topic to this server: pages ask by time.
         say(error.status === 403 && error.detail.includes('secondary storage') ? 'none' : 'timed');
@@ -192,11 +196,19 @@ channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   else setLink(data.link);
 });
 
+/** Lets reads begin where this tab has no place to ask for, or another one has it. */
+function placeWithoutAsking(): void {
+  if (!isSeen() || !isOn()) setPlaced(true);
+  else if (channel) void navigator.locks.query().then(({ held }) => held?.some(({ name }) => name === NAME) && setPlaced(true));
+  setTimeout(() => setPlaced(true), PLACE_MS);
+}
+
 let isStarted = false;
 /** Begins to listen. Called once somebody is signed in. */
 export function startLive(): void {
   if (isStarted) return;
   isStarted = true;
+  placeWithoutAsking();
   client.getQueryCache().subscribe(({ type }) => {
     if (type === 'observerAdded' || type === 'observerRemoved' || type === 'observerOptionsUpdated' || type === 'removed') changeWanted();
   });

@@ -6,6 +6,8 @@ import { createSignal } from 'solid-js';
  */
 export type Link = 'starting' | 'live' | 'timed' | 'away' | 'none';
 export const [link, setLink] = createSignal<Link>('starting');
+/** Whether reads of what changes may begin: the place is known from which changes are told, or can't be waited for. */
+export const [isPlaced, setPlaced] = createSignal(false);
 
 /** A reason why pages do not show the latest, or actions are refused, as the server told it last. */
 export type Hindrance = 'behind' | 'busy' | 'storeAway' | 'diskFull' | 'serverAway' | 'none';

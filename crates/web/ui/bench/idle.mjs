@@ -1,0 +1,105 @@
+// What pages cost that nobody touches: one while nothing happens, and a hundred while much happens.
+import { readFileSync } from 'node:fs';
+import { withPage } from '../tests/page.mjs';
+import { digits, pause, row } from './figures.mjs';
+import { under } from './load.mjs';
+
+const PAGES = 100;
+/** A page that has been opened has read all it wants after this time. */
+const SETTLE_MS = 4000;
+const MINUTE_MS = 60_000;
+const TICKS_PER_S = 100;
+/** The least time between two questions for changes, as pages have it. */
+const PACE_MS = 250;
+const CHANGES = '/baton/v1/changes';
+
+/** Requests of a page in a time, once it is there. */
+async function requestsOf(server, path, ms) {
+  const sent = [];
+  await withPage(server, async (page) => {
+    await page.goto(server.url + path);
+    await pause(SETTLE_MS);
+    const began = performance.now();
+    page.on('request', (request) => sent.push({ at: performance.now() - began, method: request.method(), path: request.url().slice(server.url.length), body: request.postData() }));
+    await pause(ms);
+  });
+  return sent;
+}
+
+/** Seconds that the server has worked. */
+export function cpuSeconds(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
+}
+
+/** The share of a core that the server works in a time. */
+async function shareDuring(server, ms) {
+  const [before, began] = [cpuSeconds(server.pid), performance.now()];
+  await pause(ms);
+  return ((cpuSeconds(server.pid) - before) * 1000) / (performance.now() - began);
+}
+
+/** Sends what a page has sent, at its times, from a moment by chance on, and waits for changes as it does. */
+function pageOf(server, sent, ms) {
+  const stop = new AbortController();
+  const ask = async ({ method, path, body }) => {
+    const headers = body ? { 'content-type': 'application/json' } : {};
+    const answer = await fetch(server.own + path, { method, body: body ?? undefined, headers, signal: stop.signal });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return answer.text();
+  };
+  const isOver = () => stop.signal.aborted;
+  const later = (ms) => new Promise((done) => setTimeout(done, ms).unref());
+  const read = async (one) => {
+    await later((one.at + Math.random() * ms) % ms);
+    while (!isOver()) {
+      await ask(one);
+      await later(ms);
+    }
+  };
+  const follow = async ({ path, body }) => {
+    const { topics } = JSON.parse(body);
+    let { after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ topics }) }));
+    while (!isOver()) {
+      const began = performance.now();
+      ({ after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ after, topics }) })));
+      await later(Math.max(0, PACE_MS - (performance.now() - began)));
+    }
+  };
+  const reads = sent.filter(({ path }) => path !== CHANGES);
+  const polls = sent.filter(({ path, body }) => path === CHANGES && JSON.parse(body).after !== undefined);
+  const failed = [];
+  const note = (error) => isOver() || failed.push(error);
+  for (const one of reads) read(one).catch(note);
+  if (polls.length > 0) follow(polls.at(-1)).catch(note);
+  return { failed, end: () => stop.abort() };
+}
+
+async function crowd(server, kinds, ms) {
+  const recorded = [];
+  for (const path of kinds) recorded.push(await requestsOf(server, path, ms));
+  const before = await shareDuring(server, ms);
+  const pages = Array.from({ length: PAGES }, (_, at) => pageOf(server, recorded[at % recorded.length], ms));
+  await pause(SETTLE_MS);
+  const beside = await shareDuring(server, ms);
+  for (const { end } of pages) end();
+  const failed = pages.flatMap((page) => page.failed);
+  if (failed.length > 0) throw failed[0];
+  await pause(1000);
+  const after = await shareDuring(server, ms);
+  const alone = (before + after) / 2;
+  const perMinute = recorded.reduce((sum, sent) => sum + sent.length, 0) / recorded.length / (ms / MINUTE_MS);
+  return { share: beside - alone, alone, perMinute };
+}
+
+export async function idle({ server, size, store }) {
+  const quiet = await requestsOf(server, `/operate/processes/${store.open[0].key}`, size.idleMs);
+  const perMinute = quiet.length / (size.idleMs / MINUTE_MS);
+  const kinds = ['/operate/processes?active=true&incidents=true', `/operate/processes/${store.open[0].key}`, '/tasklist', '/operate'];
+  const { result, rate } = await under(server, size.rate, () => crowd(server, kinds, size.crowdMs));
+  const note = `of a core, beside ${digits(rate)} instances/s, which take ${digits(result.alone * 100)} % alone; ${digits(result.perMinute)} requests a minute and page`;
+  return [
+    row('requests of an open page with nothing happening', perMinute, 3, '/min', 'of an instance that waits'),
+    row(`${PAGES} open pages, CPU of the server`, result.share * 100, 2, '%', `${note}; ${kinds.length} kinds of pages, recorded in the browser and repeated from connections of their own`),
+  ];
+}

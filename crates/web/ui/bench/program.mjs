@@ -1,0 +1,43 @@
+// What the application costs the program that has it: its size, its start, its memory.
+import { readFileSync, statSync } from 'node:fs';
+import { startServer } from '../tests/server.mjs';
+import { digits, median, pause, row } from './figures.mjs';
+
+const STARTS = 5;
+const IDLE_MS = 2000;
+const MIB = 2 ** 20;
+
+const residentMib = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+/** Loads the page and the files that it names, as a browser does. */
+async function load(server) {
+  const page = await (await fetch(`${server.own}/operate`)).text();
+  for (const [path] of page.matchAll(/\/assets\/[^"]+/g)) await (await fetch(server.own + path)).arrayBuffer();
+}
+
+async function started(setting, isVisited) {
+  const [ready, resident] = [[], []];
+  for (let at = 0; at < STARTS; at += 1) {
+    const server = await startServer([setting]);
+    ready.push(server.readyMs);
+    await pause(IDLE_MS);
+    if (isVisited) await load(server);
+    resident.push(residentMib(server.pid));
+    await server.stop();
+  }
+  return { ready: median(ready), resident: median(resident) };
+}
+
+export async function program({ without }) {
+  const size = statSync(process.env.BATON).size / MIB;
+  const on = await started('web.enabled=true', true);
+  const off = await started('web.enabled=false', false);
+  const sizes = without
+    ? row('binary, more than without the feature `web`', size - statSync(without).size / MIB, 1.5, 'MiB', `${digits(size)} MiB in all`)
+    : row('binary', size, undefined, 'MiB', 'with the feature `web`; `--without FILE` compares it with one that has not got it');
+  return [
+    sizes,
+    row('start on an empty directory', on.ready, 200, 'ms', `median of ${STARTS}; ${digits(off.ready)} ms with \`web.enabled=false\``),
+    row('idle memory, more than with `web.enabled=false`', on.resident - off.resident, 1, 'MiB', `median of ${STARTS}; ${digits(on.resident)} MiB in all, after a page was loaded`),
+  ];
+}
