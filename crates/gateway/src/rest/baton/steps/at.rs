@@ -68,7 +68,7 @@ struct Then {
 }
 
 impl Then {
-    fn new(instance_key: Key, limit: usize) -> Self {
+    const fn new(instance_key: Key, limit: usize) -> Self {
         Self {
             instance_key,
             limit,

@@ -79,8 +79,16 @@ struct Timeline {
 
 impl Timeline {
     const fn new(instance_key: Key, from: usize, limit: usize) -> Self {
-        let (bars, open, events) = (Vec::new(), BTreeMap::new(), Vec::new());
-        Self { instance_key, from, limit, total: 0, bars, open, events, are_events_cut: false }
+        Self {
+            instance_key,
+            from,
+            limit,
+            total: 0,
+            bars: Vec::new(),
+            open: BTreeMap::new(),
+            events: Vec::new(),
+            are_events_cut: false,
+        }
     }
 
     fn apply(&mut self, step: Step) {
