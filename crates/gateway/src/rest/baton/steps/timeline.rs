@@ -232,7 +232,9 @@ mod tests {
             timed(170, step("SUSPENDED", 1, 1)),
         ];
         let mut timeline = Timeline::new(1, from, limit);
-        steps.into_iter().for_each(|step| timeline.apply(step));
+        for step in steps {
+            timeline.apply(step);
+        }
         timeline.reach(200);
         timeline
     }
