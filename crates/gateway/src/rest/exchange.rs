@@ -112,7 +112,7 @@ impl Gateway {
                         let exchange =
                             self.exchange(operation, &parameters, &principal, &head, body, started);
                         if operation == Operation::AwaitChanges {
-                            self.while_signed_in(&head, exchange).await
+                            Box::pin(self.while_signed_in(&head, exchange)).await
                         } else {
                             exchange.await.map_err(Refusal::from)
                         }

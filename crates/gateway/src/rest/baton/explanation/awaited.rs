@@ -47,8 +47,8 @@ impl Serving {
 pub(super) struct Awaited {
     kind: &'static str,
     since: Moment,
-    job: Option<Job>,
-    user_task: Option<UserTask>,
+    job: Option<JobPart>,
+    user_task: Option<UserTaskPart>,
     message: Option<Message>,
     timer: Option<Timer>,
     signal: Option<Signal>,
@@ -58,7 +58,7 @@ pub(super) struct Awaited {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Job {
+struct JobPart {
     job_key: Name,
     job_type: Name,
     job_kind: Name,
@@ -74,7 +74,7 @@ struct Job {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct UserTask {
+struct UserTaskPart {
     user_task_key: Name,
     name: Option<Name>,
     assignee: Option<Name>,
@@ -138,7 +138,7 @@ impl Awaited {
     fn job(details: &Details, row: Option<&Row>, serving: Option<Serving>, began_ms: i64) -> Self {
         let since_ms = row.and_then(|row| number(row, job::CREATED)).unwrap_or(began_ms);
         let told = |column| row.and_then(|row| text(row, column)).filter(|text| !text.is_empty());
-        let job = Job {
+        let job = JobPart {
             job_key: details.text("jobKey").unwrap_or_default(),
             job_type: details.text("jobType").unwrap_or_default(),
             job_kind: details.text("jobKind").unwrap_or_default(),
@@ -160,7 +160,7 @@ impl Awaited {
         let told = |column| row.and_then(|row| text(row, column)).filter(|text| !text.is_empty());
         let list = |column| told(column).and_then(|text| serde_json::from_str(&text).ok());
         let none = || Json::Array(Vec::new());
-        let user_task = UserTask {
+        let user_task = UserTaskPart {
             user_task_key: details.text("taskKey").unwrap_or_default(),
             name: told(task::NAME),
             assignee: told(task::ASSIGNEE),

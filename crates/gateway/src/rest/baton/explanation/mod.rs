@@ -11,7 +11,7 @@ use protocol::{Key, Name};
 use search::model::{
     ColumnId, Entity, element_instance as element, incident, process_instance as instance, wait_state as wait,
 };
-use search::{EntityRef, Filter, Found, Operand, Position, Row, Search, Sort, Test};
+use search::{Filter, Found, Operand, Position, Row, Search, Test};
 
 use super::EXACT_MAX;
 use super::children::{SCOPES, with_incident};

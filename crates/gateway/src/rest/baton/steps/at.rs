@@ -31,7 +31,7 @@ pub(in crate::rest::baton) async fn get(call: &Call<'_>) -> Result<Reply, Failur
 }
 
 #[derive(Debug)]
-struct Element {
+struct ElementThen {
     key: Key,
     element_id: Name,
     kind: Name,
@@ -56,9 +56,9 @@ struct Then {
     position: u64,
     time_ms: i64,
     state: &'static str,
-    active: BTreeMap<Key, Element>,
+    active: BTreeMap<Key, ElementThen>,
     /// Latest elements that have ended, as many as are shown.
-    ended: VecDeque<Element>,
+    ended: VecDeque<ElementThen>,
     ended_count: usize,
     counts: BTreeMap<Name, Counts>,
     /// Variables in effect, by scope and name.
@@ -68,7 +68,7 @@ struct Then {
 }
 
 impl Then {
-    fn new(instance_key: Key, limit: usize) -> Self {
+    const fn new(instance_key: Key, limit: usize) -> Self {
         Self {
             instance_key,
             limit,
@@ -122,7 +122,8 @@ impl Then {
         self.counts.entry(element_id.clone()).or_default().active += 1;
         let kind = step.name.unwrap_or_default();
         let since_ms = step.time_ms;
-        self.active.insert(key, Element { key, element_id, kind, state: "ACTIVE", since_ms, until_ms: None });
+        self.active
+            .insert(key, ElementThen { key, element_id, kind, state: "ACTIVE", since_ms, until_ms: None });
     }
 
     fn end(&mut self, step: Step, state: &'static str) {
@@ -253,7 +254,9 @@ mod tests {
 
     fn at(steps: &[Step], limit: usize) -> Value {
         let mut then = Then::new(1, limit);
-        steps.iter().for_each(|step| then.apply(step.clone()));
+        for step in steps {
+            then.apply(step.clone());
+        }
         let mut out = Vec::new();
         then.write(&mut out);
         serde_json::from_slice(&out).unwrap()

@@ -79,8 +79,16 @@ struct Timeline {
 
 impl Timeline {
     const fn new(instance_key: Key, from: usize, limit: usize) -> Self {
-        let (bars, open, events) = (Vec::new(), BTreeMap::new(), Vec::new());
-        Self { instance_key, from, limit, total: 0, bars, open, events, are_events_cut: false }
+        Self {
+            instance_key,
+            from,
+            limit,
+            total: 0,
+            bars: Vec::new(),
+            open: BTreeMap::new(),
+            events: Vec::new(),
+            are_events_cut: false,
+        }
     }
 
     fn apply(&mut self, step: Step) {
@@ -224,7 +232,9 @@ mod tests {
             timed(170, step("SUSPENDED", 1, 1)),
         ];
         let mut timeline = Timeline::new(1, from, limit);
-        steps.into_iter().for_each(|step| timeline.apply(step));
+        for step in steps {
+            timeline.apply(step);
+        }
         timeline.reach(200);
         timeline
     }
