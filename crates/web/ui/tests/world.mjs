@@ -59,7 +59,7 @@ export async function fill(server, root) {
   await fail('work', 'south', 'SECRET failure');
   await fail('SECRET-type', 'north', 'SECRET failure');
   for (const [name, process, tenant, candidate] of [['chore', 'chore', 'north', 'clerk'], ['otherTask', 'other', 'north', undefined], ['southTask', 'chore', 'south', 'clerk']]) {
-    const processInstanceKey = await start(process, tenant, { SECRET_amount: 'SECRET' });
+    const processInstanceKey = await start(process, tenant, candidate && tenant === 'north' ? { amount: 1 } : { SECRET_amount: 'SECRET' });
     const task = await until(async () => (await search(server, 'user-tasks', { processInstanceKey }, {}, root)).items[0], 'its task is found');
     keys[name] = task.userTaskKey;
     if (candidate) await server.rest('PATCH', `/v2/user-tasks/${task.userTaskKey}`, { changeset: { candidateUsers: [candidate] } }, root);
