@@ -167,7 +167,7 @@ lab-node: release ## Run the experiments with workers, ROWS="E3" some of them, w
 PEER ?= restate
 PEERS = $(abspath $(SCRATCH))/peers
 # What builds a peer and its driver, in the folder of the peer, and what starts the driver.
-PEER_BUILD_restate = scripts/needs node npm && cd "$(PEERS)/restate" && npm ci --no-audit --no-fund
+PEER_BUILD_restate = scripts/needs node npm && cd "$(PEERS)/restate" && npm ci --ignore-scripts --no-audit --no-fund
 PEER_BUILD_temporal = scripts/needs go && cd "$(PEERS)/temporal" && go test ./driver && go build -o bin/ ./server ./driver
 PEER_BUILD_operaton = scripts/needs node java mvn && cd "$(PEERS)/operaton" && mvn -B -q package
 PEER_DRIVER_restate = node $(PEERS)/restate/driver.mjs
