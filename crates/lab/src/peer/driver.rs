@@ -27,6 +27,8 @@ use crate::error::LabError;
 
 /// Longest time of an answer beyond the time that the command itself asks for.
 const ANSWER_MAX: Duration = Duration::from_secs(180);
+/// Longest time for each instance that waits. A peer that syncs several times for one creates few in a second.
+const WAITING_MAX: Duration = Duration::from_millis(50);
 
 /// A driver that runs.
 pub(super) struct Driver {
@@ -109,7 +111,7 @@ impl Driver {
 
     pub(super) async fn wait(&mut self, count: u32, concurrency: usize) -> Result<WaitingCreated, LabError> {
         let command = json!({ "do": "wait", "count": count, "concurrency": concurrency });
-        self.ask(command, ANSWER_MAX).await
+        self.ask(command, WAITING_MAX * count).await
     }
 
     pub(super) async fn stop(mut self) -> Result<(), LabError> {
