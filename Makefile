@@ -165,15 +165,22 @@ lab-node: release ## Run the experiments with workers, ROWS="E3" some of them, w
 		"$(TARGET)/release/baton" lab run $(ROWS) --worker node --out "$(LAB_OUT)" $(ARGS)
 
 PEER ?= restate
-.PHONY: lab-peer
-lab-peer: release ## Put another system beside Baton, each with its own client: PEER=restate (through npm); never a part of the tests
-	@mkdir -p "$(SCRATCH)/peers/$(PEER)" "$(LAB_OUT)"
-	@cp -R crates/lab/peers/$(PEER)/. "$(SCRATCH)/peers/$(PEER)"
-	cd "$(SCRATCH)/peers/$(PEER)" && case $(PEER) in \
-		restate) npm ci --no-audit --no-fund ;; \
-		*) echo "there is no driver for $(PEER)"; exit 2 ;; esac
-	"$(TARGET)/release/baton" lab run --against $(PEER) --out "$(LAB_OUT)" $(ARGS) \
-		--peer-driver "node $(abspath $(SCRATCH))/peers/$(PEER)/driver.mjs"
+PEERS = $(abspath $(SCRATCH))/peers
+# What builds a peer and its driver, in the folder of the peer, and what starts the driver.
+PEER_BUILD_restate = scripts/needs node npm && cd "$(PEERS)/restate" && npm ci --ignore-scripts --no-audit --no-fund
+PEER_BUILD_temporal = scripts/needs go && cd "$(PEERS)/temporal" && go test ./driver && go build -o bin/ ./server ./driver
+PEER_BUILD_operaton = scripts/needs node java mvn && cd "$(PEERS)/operaton" && mvn -B -q package
+PEER_DRIVER_restate = node $(PEERS)/restate/driver.mjs
+PEER_DRIVER_temporal = $(PEERS)/temporal/bin/driver
+PEER_DRIVER_operaton = node $(PEERS)/operaton/driver.mjs
+.PHONY: lab-peer lab-peer-known
+lab-peer-known:
+	@test -n "$(PEER_DRIVER_$(PEER))" || { echo "there is no driver for $(PEER)"; exit 2; }
+lab-peer: lab-peer-known release ## Put another system beside Baton: PEER=restate (through npm), temporal (Go modules, 15 minutes once) or operaton (Maven); never a part of the tests
+	@mkdir -p "$(PEERS)" "$(LAB_OUT)"
+	@cp -R crates/lab/peers/. "$(PEERS)"
+	$(PEER_BUILD_$(PEER))
+	"$(TARGET)/release/baton" lab run --against $(PEER) --out "$(LAB_OUT)" --peer-driver "$(PEER_DRIVER_$(PEER))" $(ARGS)
 
 .PHONY: lab-planted
 lab-planted: ## Plant bugs in a server, and look whether the lab finds each by the row that should

@@ -21,7 +21,7 @@ pub(crate) fn document(run: &LabRun) -> String {
              baton lab run --all --quick --out results\nbaton lab report results other-results    # two runs side by side\n\
              make lab-full LAB_BUDGET=25m              # all rows in full size, shortened; writes this page and README's table\n\
              make lab-node                             # the rows with workers with the Node client\n\
-             make lab-peer PEER=restate                # another system beside it\n```\n\n";
+             make lab-peer PEER=temporal               # another system beside it; or restate, operaton\n```\n\n";
     text += &wrap(
         "The directory of a run has `lab.json`, `lab.html` (plots over time with phases, faults and the published figures), \
          and a folder with the logs for each row. The exit code is 1 if an expectation fails or a row is void, 2 if the lab \
@@ -38,9 +38,11 @@ pub(crate) fn document(run: &LabRun) -> String {
     text.push('\n');
     text += &wrap(
         "`--against` puts another system beside Baton (row P1), driven by a program with the system's own client \
-         (`crates/lab/peers/`): Restate with its server from npm. Drivers for others, such as Temporal and Operaton, speak \
-         the same lines of JSON; there are none yet. A broker of Camunda 8 that runs already needs none (`--peer-rest`, \
-         `--peer-grpc`). Each result tells durability, replicas, warm-up and who shares the cores.",
+         (`crates/lab/peers/`): Restate with its server and SDK from npm, Temporal with its server and SDK from Go \
+         modules, Operaton with its Spring Boot starter from Maven Central and its REST API. `make lab-peer` builds such \
+         a program and runs the row; programs for others speak the same lines of JSON (`crates/lab/src/peer/driver.rs`). \
+         A broker of Camunda 8 that runs already needs none (`--peer-rest`, `--peer-grpc`). Each result tells \
+         durability, replicas, warm-up and who shares the cores; [figures of each](performance.md#other-systems).",
     );
     text.push('\n');
     text += &wrap(

@@ -27,6 +27,8 @@ use crate::error::LabError;
 
 /// Longest time of an answer beyond the time that the command itself asks for.
 const ANSWER_MAX: Duration = Duration::from_secs(180);
+/// Longest time for each instance that waits. A peer that syncs several times for one creates few in a second.
+const WAITING_MAX: Duration = Duration::from_millis(50);
 
 /// A driver that runs.
 pub(super) struct Driver {
@@ -109,7 +111,7 @@ impl Driver {
 
     pub(super) async fn wait(&mut self, count: u32, concurrency: usize) -> Result<WaitingCreated, LabError> {
         let command = json!({ "do": "wait", "count": count, "concurrency": concurrency });
-        self.ask(command, ANSWER_MAX).await
+        self.ask(command, WAITING_MAX * count).await
     }
 
     pub(super) async fn stop(mut self) -> Result<(), LabError> {
@@ -179,6 +181,37 @@ mod tests {
         assert!(error.contains("wait: no disk"), "{error}");
         let error = driver.wait(1, 1).await.unwrap_err().to_string();
         assert!(error.contains("the driver of the peer, wait: "), "{error}");
+    }
+
+    /// What the drivers in JavaScript are made of, with an instance that takes a time of its own.
+    const LINES: &str = r"
+        const { create, load, serve } = await import(process.argv[1]);
+        let created = 0;
+        await serve({
+          start: ({ directory }) => ({ process: process.pid, version: directory, readySeconds: 0.5, notes: ['one'] }),
+          run: (command) => load(command, () => new Promise((resolve) => setTimeout(resolve, 10))),
+          wait: (command) => create(command, async () => { created += 1; }),
+          stop: () => { throw new Error(`${created} were created`); },
+        });
+    ";
+
+    #[tokio::test]
+    async fn drivers_in_javascript_speak_these_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/lines.mjs");
+        let words = ["node", "--input-type=module", "-e", LINES, lines].map(str::to_owned);
+        let mut driver = Driver::start(&words, &folder.path().join("log")).unwrap();
+        let started = driver.begin(folder.path()).await.unwrap();
+        assert_eq!((started.version.as_str(), started.notes.len()), (folder.path().to_str().unwrap(), 1));
+        let (warm_up, length) = (Duration::from_millis(100), Duration::from_millis(200));
+        let loaded = driver.run(warm_up, length, 4).await.unwrap();
+        let counted = loaded.per_second * length.as_secs_f64();
+        assert!(counted >= 1.0 && counted < loaded.all, "{loaded:?}");
+        // Its timers count whole milliseconds.
+        assert!(loaded.p50_seconds >= Some(0.009) && loaded.p99_seconds >= loaded.p50_seconds, "{loaded:?}");
+        assert!(driver.wait(50, 8).await.unwrap().per_second > 50.0);
+        let error = driver.stop().await.unwrap_err().to_string();
+        assert!(error.contains("stop: 50 were created"), "{error}");
     }
 
     #[tokio::test]

@@ -40,7 +40,7 @@ const CONCURRENCY: usize = 16;
 pub enum PeerChoice {
     /// A broker of Camunda 8, or whatever else speaks its gRPC and REST API.
     Zeebe,
-    /// Temporal's development server.
+    /// Temporal's server, set up as its development server.
     Temporal,
     /// Restate.
     Restate,
@@ -80,7 +80,10 @@ impl PeerPlace {
             }
             _ => {
                 let name = choice.name();
-                let more = if choice == PeerChoice::Zeebe { ", or --peer-rest and --peer-grpc" } else { "" };
+                let more = match choice {
+                    PeerChoice::Zeebe => ", or --peer-rest and --peer-grpc".to_owned(),
+                    _ => format!("; `make lab-peer PEER={name}` builds one and runs it"),
+                };
                 return Err(LabError::Environment(format!("--against {name} needs --peer-driver{more}")));
             }
         };
