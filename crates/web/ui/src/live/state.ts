@@ -56,8 +56,26 @@ export function setLive(on: boolean): void {
 
 /** How often a page that is looked at asks again where no hints come. */
 const TIMED_MS = 5000;
+/** Where hints come, but not of this, an answer that stays the same is asked for less and less often. */
+const SLOWEST_MS = 40_000;
+
+interface Asked {
+  state: { data: unknown; dataUpdatedAt: number };
+}
+const paces = new WeakMap<Asked, { data: unknown; at: number; ms: number }>();
+
+/** The pause after each answer to a read that no hint tells of: it doubles while the answer stays the same. */
+export function slowing(read: Asked): number {
+  const { data, dataUpdatedAt: at } = read.state;
+  const last = paces.get(read);
+  if (last?.at === at) return last.ms;
+  const ms = last && last.data === data ? Math.min(last.ms * 2, SLOWEST_MS) : TIMED_MS;
+  paces.set(read, { data, at, ms });
+  return ms;
+}
 
 /** How often a read asks again by itself. `hasTopics`: hints could tell of it. */
-export function interval(hasTopics: boolean): number | false {
-  return isOn() && (!hasTopics || link() === 'timed') ? TIMED_MS : false;
+export function interval(hasTopics: boolean): number | false | typeof slowing {
+  if (!isOn() || (hasTopics && link() !== 'timed')) return false;
+  return link() === 'timed' ? TIMED_MS : slowing;
 }
