@@ -183,7 +183,7 @@ mod tests {
         assert!(error.contains("the driver of the peer, wait: "), "{error}");
     }
 
-    /// What the drivers in JavaScript are made of, with an instance that takes a time of its own.
+    /// Driver in JavaScript whose instances take a time of their own.
     const LINES: &str = r"
         const { create, load, serve } = await import(process.argv[1]);
         let created = 0;
