@@ -1,67 +1,56 @@
-//! `POST /baton/v1/process-definitions/{processDefinitionKey}/durations`: how long elements take, from the latest that
-//! have ended.
+//! `POST /baton/v1/process-definitions/{processDefinitionKey}/durations`: how long elements take, from counters where
+//! the server keeps them, else from the latest elements that have ended.
 
-use std::collections::BTreeMap;
+mod counters;
+mod sample;
 
 use protocol::Name;
-use search::model::element_instance as element;
-use search::{EntityRef, Filter, Operand, Position, Search, Sort, Test};
+use search::{Filter, HOUR_MS, Operand, Test, model::ColumnId};
 
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::object;
-
-/// Elements that are looked at.
-const SAMPLE_MAX: u32 = 10_000;
+use crate::rest::writer::{Moment, Object, object};
 
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
-    let key = Operand::Integer(call.key()?.cast_signed());
-    let mut filter = Filter::Column(element::DEFINITION_KEY, Test::Equal(key))
-        .and(Filter::Column(element::END, Test::Exists(true)));
-    if let Some(from_ms) = moment(call, "from")? {
-        filter = filter.and(Filter::Column(element::END, Test::GreaterOrEqual(Operand::Integer(from_ms))));
-    }
-    if let Some(to_ms) = moment(call, "to")? {
-        filter = filter.and(Filter::Column(element::END, Test::Less(Operand::Integer(to_ms))));
-    }
-    let search = Search {
-        entity: EntityRef(&element::ENTITY),
-        filter: filter.and(call.visible_rows(&element::ENTITY).await?),
-        sort: vec![Sort { column: element::START, descending: true }],
-        position: Position::Offset(0),
-        limit: SAMPLE_MAX,
-        count_up_to: u64::from(SAMPLE_MAX) + 1,
-        columns: 1 << element::START | 1 << element::END | 1 << element::ELEMENT_ID,
-        cut: None,
+    let asked = Asked {
+        definition: Operand::Integer(call.key()?.cast_signed()),
+        from_ms: moment(call, "from")?,
+        to_ms: moment(call, "to")?,
+        element_id: call.fields.text("elementId").map(|id| Name::from(&*id)),
     };
-    let found = call.fresh_storage().await?.search(search).await?;
-    let sampled = found.rows.len();
-    let mut by_element: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
-    for row in &found.rows {
-        let at = |column| row[usize::from(column)].integer().unwrap_or(0);
-        let id = row[usize::from(element::ELEMENT_ID)].text().cloned().unwrap_or_default();
-        by_element.entry(id).or_default().push((at(element::END) - at(element::START)).max(0));
+    let counts = call.storage()?.counts_durations();
+    let told = if counts { counters::read(call, &asked).await? } else { sample::read(call, &asked).await? };
+    Ok(written(&told))
+}
+
+/// What is asked for.
+struct Asked {
+    definition: Operand,
+    from_ms: Option<i64>,
+    to_ms: Option<i64>,
+    /// The element whose hours are told.
+    element_id: Option<Name>,
+}
+
+impl Asked {
+    /// Rows of the definition whose moment is in the time asked for, which begins with its hour if these are counters.
+    fn filter(&self, (definition, time): (ColumnId, ColumnId), by_hour: bool) -> Filter {
+        let mut filter = Filter::Column(definition, Test::Equal(self.definition.clone()));
+        if let Some(from_ms) = self.from_ms {
+            let from_ms = if by_hour { hour(from_ms) } else { from_ms };
+            filter = filter.and(Filter::Column(time, Test::GreaterOrEqual(Operand::Integer(from_ms))));
+        }
+        if let Some(to_ms) = self.to_ms {
+            filter = filter.and(Filter::Column(time, Test::Less(Operand::Integer(to_ms))));
+        }
+        filter
     }
-    let mut figures: Vec<_> = by_element.into_iter().map(Figures::of).collect();
-    figures.sort_by_key(|figures| std::cmp::Reverse(figures.total_ms));
-    let mut out = Vec::with_capacity(128 * figures.len() + 64);
-    object(&mut out)
-        .list("items", &figures, |figures, out| {
-            object(out)
-                .with("elementId", &figures.element_id)
-                .with("count", figures.count)
-                .with("averageMs", figures.total_ms / figures.count)
-                .with("p50Ms", figures.p50_ms)
-                .with("p95Ms", figures.p95_ms)
-                .with("maxMs", figures.max_ms)
-                .with("totalMs", figures.total_ms)
-                .end();
-        })
-        .with("sampled", sampled)
-        .with("isComplete", found.total <= sampled as u64)
-        .end();
-    Ok(Reply::json(out))
+}
+
+/// When an hour begins.
+fn hour(moment_ms: i64) -> i64 {
+    moment_ms - moment_ms.rem_euclid(HOUR_MS)
 }
 
 fn moment(call: &Call<'_>, name: &str) -> Result<Option<i64>, Failure> {
@@ -71,45 +60,83 @@ fn moment(call: &Call<'_>, name: &str) -> Result<Option<i64>, Failure> {
     Ok(Some(time.as_millisecond()))
 }
 
+/// Figures of some durations.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Figures {
-    element_id: Name,
     count: i64,
+    average_ms: i64,
     p50_ms: i64,
     p95_ms: i64,
     max_ms: i64,
     total_ms: i64,
 }
 
-impl Figures {
-    /// There is at least one duration.
-    fn of((element_id, mut durations_ms): (Name, Vec<i64>)) -> Self {
-        durations_ms.sort_unstable();
-        // The nearest rank.
-        let rank = |percent: usize| durations_ms[(durations_ms.len() * percent).div_ceil(100).max(1) - 1];
-        Self {
-            element_id,
-            count: durations_ms.len() as i64,
-            p50_ms: rank(50),
-            p95_ms: rank(95),
-            max_ms: rank(100),
-            total_ms: durations_ms.iter().sum(),
+/// Figures of what something took, and of its jobs if it had any.
+#[derive(Debug, Default, Clone, Copy)]
+struct Parts {
+    total: Figures,
+    wait: Option<Figures>,
+    work: Option<Figures>,
+}
+
+/// The answer.
+#[derive(Debug, Default)]
+struct Told {
+    elements: Vec<(Name, Parts)>,
+    /// The instances themselves, where they are counted.
+    process: Option<Parts>,
+    /// By the beginning of each hour.
+    hours: Vec<(i64, Parts)>,
+    are_counted: bool,
+    /// The first hour that is counted.
+    since_ms: Option<i64>,
+    sampled: i64,
+    is_complete: bool,
+}
+
+fn written(told: &Told) -> Reply {
+    let mut out = Vec::with_capacity(512 * told.elements.len() + 256 * told.hours.len() + 256);
+    let answer = object(&mut out)
+        .list("items", &told.elements, |(element_id, parts), out| {
+            parts.written(object(out).with("elementId", element_id)).end();
+        })
+        .with("sampled", told.sampled)
+        .with("isComplete", told.is_complete)
+        .with("source", if told.are_counted { "COUNTERS" } else { "SAMPLE" })
+        .with("countedSince", told.since_ms.map(Moment));
+    let answer = match &told.process {
+        Some(parts) => answer.object("process", |object| parts.written(object)),
+        None => answer.with("process", ()),
+    };
+    answer
+        .list("hours", &told.hours, |(time_ms, parts), out| {
+            parts.written(object(out).with("time", Moment(*time_ms))).end();
+        })
+        .end();
+    Reply::json(out)
+}
+
+impl Parts {
+    fn written<'o>(&self, mut object: Object<'o>) -> Object<'o> {
+        object = self.total.written(object);
+        for (name, figures) in [("wait", &self.wait), ("work", &self.work)] {
+            object = match figures {
+                Some(figures) => object.object(name, |object| figures.written(object)),
+                None => object.with(name, ()),
+            };
         }
+        object
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_of_the_nearest_rank() {
-        let of = |durations: &[i64]| {
-            let figures = Figures::of((Name::from("a"), durations.to_vec()));
-            [figures.count, figures.p50_ms, figures.p95_ms, figures.max_ms, figures.total_ms]
-        };
-        assert_eq!(of(&[7]), [1, 7, 7, 7, 7]);
-        assert_eq!(of(&[4, 1, 3, 2]), [4, 2, 4, 4, 10]);
-        let many: Vec<i64> = (1..=100).rev().collect();
-        assert_eq!(of(&many), [100, 50, 95, 100, 5050]);
+impl Figures {
+    fn written<'o>(&self, object: Object<'o>) -> Object<'o> {
+        object
+            .with("count", self.count)
+            .with("averageMs", self.average_ms)
+            .with("p50Ms", self.p50_ms)
+            .with("p95Ms", self.p95_ms)
+            .with("maxMs", self.max_ms)
+            .with("totalMs", self.total_ms)
     }
 }
