@@ -1,19 +1,19 @@
 import { A, useParams, useSearchParams } from '@solidjs/router';
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { getProcessDefinitionDurations, searchProcessDefinitions } from '../api/generated/operations';
-import type { BatonDuration } from '../api/generated/types';
+import type { BatonDuration, BatonDurations } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, Field } from '../ui/parts';
-import { durationText } from './fold';
+import { exactText } from '../ui/time';
+import { DurationTable } from './DurationTable';
+import { Hours } from './Hours';
 import { heats } from './heat';
+import { isMeasure, MEASURES, type Measure, valueOf } from './measures';
 
 const VERSIONS_MAX = 1000;
-const MEASURES = { totalMs: 'Total time', p95Ms: '95th percentile', p50Ms: 'Median', maxMs: 'Longest', count: 'Number' } as const;
-type Measure = keyof typeof MEASURES;
-const isMeasure = (text: string | undefined): text is Measure => text !== undefined && text in MEASURES;
 const momentOf = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
 /** As `datetime-local` has it. */
 const localText = (moment: string | undefined) => {
@@ -21,6 +21,16 @@ const localText = (moment: string | undefined) => {
   const date = new Date(moment);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
+
+/** Where the figures are from. */
+function sourceText(told: BatonDurations): string {
+  const count = number(told.sampled);
+  if (told.source === 'COUNTERS') {
+    const since = told.countedSince ? ` since ${exactText(told.countedSince)}` : '';
+    return `Counted when ${count} elements ended${since}${told.isComplete ? '' : '; there are more than fit here'}. Percentiles are at most a quarter off.`;
+  }
+  return told.isComplete ? `Of all ${count} elements that have ended.` : `Of the latest ${count} elements that have ended; there are more.`;
+}
 
 /** Where the instances of a process spend their time: a table of its elements, and heat on its diagram. */
 export default function Performance(): JSX.Element {
@@ -36,17 +46,16 @@ export default function Performance(): JSX.Element {
   const key = () => chosen()?.processDefinitionKey;
   const found = useRead(getProcessDefinitionDurations, () => ({
     path: { processDefinitionKey: key() ?? '' },
-    body: { ...(from() ? { from: from()! } : {}), ...(to() ? { to: to()! } : {}) },
+    body: { ...(from() ? { from: from()! } : {}), ...(to() ? { to: to()! } : {}), ...(query.element ? { elementId: query.element } : {}) },
     enabled: key() !== undefined,
     live: true,
   }));
   const [diagram, setDiagram] = createSignal<Diagram>();
   const nameOf = (elementId: string) => diagram()?.nameOf(elementId) ?? elementId;
-  const rows = createMemo(() => [...(found.data?.items ?? [])].sort((a, b) => b[by()] - a[by()]));
-  const heat = createMemo(() => heats(rows().map((one) => [one.elementId, one[by()]] as const)));
+  const value = (one: BatonDuration) => valueOf(one, by()) ?? 0;
+  const rows = createMemo(() => [...(found.data?.items ?? [])].sort((a, b) => value(b) - value(a)));
+  const heat = createMemo(() => heats(rows().map((one) => [one.elementId, value(one)] as const)));
   const counts = createMemo(() => new Map(rows().map((one) => [one.elementId, { completed: one.count }])));
-  const most = () => Math.max(1, ...rows().map((one) => one[by()]));
-  const text = (one: BatonDuration, measure: Measure) => (measure === 'count' ? number(one.count) : durationText(one[measure]));
   const setMoment = (name: 'from' | 'to', value: string) => setQuery({ [name]: value === '' ? null : new Date(value).toISOString() });
   return (
     <main class="page">
@@ -74,7 +83,7 @@ export default function Performance(): JSX.Element {
             <div class="row">
               <Field label="Heat by">
                 <select value={by()} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
-                  <For each={Object.entries(MEASURES)}>{([value, word]) => <option value={value}>{word}</option>}</For>
+                  <For each={Object.entries(MEASURES)}>{([name, { word }]) => <option value={name}>{word}</option>}</For>
                 </select>
               </Field>
               <Field label="Ended from">
@@ -94,41 +103,10 @@ export default function Performance(): JSX.Element {
               {(told) => (
                 <Show when={rows().length > 0} fallback={<p class="empty">No element has ended{from() || to() ? ' in this time' : ' yet'}.</p>}>
                   <p class="muted" role="status">
-                    {told().isComplete ? `Of all ${number(told().sampled)} elements that have ended.` : `Of the latest ${number(told().sampled)} elements that have ended; there are more.`}
+                    {sourceText(told())}
                   </p>
-                  <div class="scroll" tabindex="0" role="region" aria-label="Durations">
-                    <table aria-label="Durations">
-                      <thead>
-                        <tr>
-                          <th scope="col">Element</th>
-                          <For each={['Number', 'Average', 'Median', '95th percentile', 'Longest', 'Total']}>
-                            {(head) => (
-                              <th scope="col" class="number">
-                                {head}
-                              </th>
-                            )}
-                          </For>
-                          <th scope="col">{MEASURES[by()]}</th>
-                        </tr>
-                      </thead>
-                      <tbody>
-                        <For each={rows()}>
-                          {(row) => (
-                            <tr classList={{ chosen: row.elementId === query.element }}>
-                              <td>{nameOf(row.elementId).slice(0, 200)}</td>
-                              <td class="number">{number(row.count)}</td>
-                              <For each={[row.averageMs, row.p50Ms, row.p95Ms, row.maxMs, row.totalMs]}>{(ms) => <td class="number">{durationText(ms)}</td>}</For>
-                              <td class="bar-cell">
-                                <div class="bar-of" style={{ width: `${(100 * row[by()]) / most()}%` }} title={text(row, by())}>
-                                  <span class="way working" style={{ width: '100%' }} />
-                                </div>
-                              </td>
-                            </tr>
-                          )}
-                        </For>
-                      </tbody>
-                    </table>
-                  </div>
+                  <DurationTable rows={rows()} measure={by()} chosen={query.element} nameOf={nameOf} />
+                  <Hours hours={told().hours} measure={by()} of={query.element ? nameOf(query.element) : one().name || one().processDefinitionId} />
                 </Show>
               )}
             </Show>
