@@ -6,6 +6,7 @@
 mod changes;
 mod condition;
 mod cursor;
+mod duration;
 pub mod model;
 mod progress;
 mod query;
@@ -16,6 +17,7 @@ pub mod wire;
 pub use changes::{Changes, Flush, Flushed, List, Touch};
 pub use condition::{Operand, Test};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
+pub use duration::{HOUR_MS, Measure, Spread, bucket};
 pub use progress::Progress;
 pub use query::{
     Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics,

@@ -104,6 +104,12 @@ impl Change {
         }
     }
 
+    /// A number that it sets.
+    pub(crate) fn number(&self, column: ColumnId) -> Option<i64> {
+        let at = self.values.binary_search_by_key(&column, |(at, _)| *at).ok()?;
+        self.values[at].1.integer()
+    }
+
     /// The shape of its statement.
     pub(crate) fn shape(&self) -> Shape {
         (
@@ -135,16 +141,17 @@ impl Change {
         self
     }
 
-    /// Lets a column grow.
+    /// Lets a column grow, a peak to this amount at least.
     pub fn add(&mut self, column: ColumnId, amount: i64) -> &mut Self {
+        let grown = |before| Entity::of(self.entity).columns[usize::from(column)].grown(before, amount);
         // A column that is set has its value from here alone.
         if let Ok(at) = self.values.binary_search_by_key(&column, |(at, _)| *at) {
             let value = &mut self.values[at].1;
-            *value = Value::Integer(value.integer().unwrap_or(0) + amount);
+            *value = Value::Integer(grown(value.integer().unwrap_or(0)));
             return self;
         }
         match self.increments.binary_search_by_key(&column, |(at, _)| *at) {
-            Ok(at) => self.increments[at].1 += amount,
+            Ok(at) => self.increments[at].1 = grown(self.increments[at].1),
             Err(at) => self.increments.insert(at, (column, amount)),
         }
         self
@@ -188,6 +195,11 @@ impl Batch {
     /// How often a row was touched that had been touched before.
     pub fn merged(&self) -> u64 {
         self.merged
+    }
+
+    /// The change of a row, if there is one.
+    pub(crate) fn find(&self, entity: EntityId, key: Key) -> Option<&Change> {
+        self.by_key.get(&(entity, key)).map(|at| &self.changes[*at])
     }
 
     /// Forgets everything; keeps the memory.
@@ -342,7 +354,7 @@ impl Hasher for KeyHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use search::model::process_instance as instance;
+    use search::model::{element_duration as duration, process_instance as instance};
 
     #[test]
     fn a_row_that_begins_and_ends_is_one_insert() {
@@ -381,6 +393,16 @@ mod tests {
         row.add(instance::HAS_INCIDENT, 1).set(instance::HAS_INCIDENT, false);
         assert_eq!(row.values, [(instance::HAS_INCIDENT, 0_i64.into())]);
         assert!(row.increments.is_empty());
+    }
+
+    #[test]
+    fn a_peak_is_the_largest_of_what_was_added() {
+        let mut batch = Batch::default();
+        let row = batch.insert(&duration::ENTITY, RowId::Text("a".into()));
+        row.add(duration::MAX, 7).add(duration::MAX, 3).add(duration::COUNT, 7).add(duration::COUNT, 3);
+        assert_eq!(row.increments, [(duration::COUNT, 10), (duration::MAX, 7)]);
+        let row = batch.insert(&duration::ENTITY, RowId::Text("b".into()));
+        assert_eq!(row.set(duration::MAX, 5_i64).add(duration::MAX, 4).number(duration::MAX), Some(5));
     }
 
     #[test]

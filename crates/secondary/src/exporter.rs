@@ -111,6 +111,7 @@ impl StoreExporter {
         if self.taken <= self.stored {
             return Ok(());
         }
+        self.projection.settle(&mut self.batch, &mut *self.writer).map_err(failed)?;
         let may_leave = flush.may_leave() && self.step == STEP_MAX && self.writer.left().is_some();
         let (left, later) = if may_leave { self.leave() } else { (self.nothing_left(), Vec::new()) };
         let written = self.writer.write_ended(&self.batch, &left);
@@ -179,6 +180,8 @@ impl StoreExporter {
         }
         let mut repeated = Batch::default();
         self.projection.apply(record, &mut repeated);
+        // They were counted when the rest was written.
+        self.projection.discard();
         self.batch.append(repeated, |change| part(change.entity).is_some());
     }
 
@@ -197,6 +200,7 @@ impl Exporter for StoreExporter {
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
         self.batch.clear();
+        self.projection.discard();
         self.gathered = 0;
         let mut stored = self.writer.open().map_err(failed)?;
         if stored < acknowledged
@@ -235,14 +239,17 @@ impl Exporter for StoreExporter {
 
     fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
         debug_assert!(self.left.instances.is_empty(), "all was flushed before a replay");
+        // What an attempt before has counted that came to nothing.
+        self.projection.discard();
         let mut batch = Batch::default();
         self.projection.apply(record, &mut batch);
         self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
         let wanted = self.replays.wanted(record, batch, &mut *self.writer);
-        let batch = wanted.map_err(|error| error.of(record.position))?;
+        let mut batch = wanted.map_err(|error| error.of(record.position))?;
         if let Some(key) = process_instance(record) {
             self.writer.unpack(key).map_err(failed)?;
         }
+        self.projection.settle(&mut batch, &mut *self.writer).map_err(failed)?;
         let written = self.writer.write(&batch, self.stored);
         self.replays.tried(record, written.is_ok());
         written.map_err(|error| match error {

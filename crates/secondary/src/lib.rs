@@ -38,4 +38,4 @@ pub use projection::{AuditCategory, AuditSettings, DeployedModel, Loader, Names,
 pub use sqlite::{
     CopyError, SqliteCleaner, SqliteCopy, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
 };
-pub use store::{Cleaner, Left, Writer};
+pub use store::{Cleaner, Left, Numbers, Writer};

@@ -1,6 +1,6 @@
 //! The interfaces of a store to its writers and cleaners.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use export::Flush;
@@ -9,6 +9,9 @@ use search::model::{ColumnId, Entity};
 use search::{Filter, PAGE_BYTES_MAX, StoreError, Value};
 
 use crate::change::{Batch, RowId};
+
+/// Numbers in some columns, by the key of their row.
+pub type Numbers = HashMap<Key, Vec<Option<i64>>>;
 
 /// Writes rows, on one thread for each partition. May block.
 pub trait Writer: Send {
@@ -45,6 +48,16 @@ pub trait Writer: Send {
     /// opened again.
     fn replace(&mut self, copy: &Path) -> Result<(), StoreError> {
         Err(StoreError::Unavailable(format!("'{}' is of another kind of store", copy.display())))
+    }
+
+    /// Numbers in some columns of rows that were written before, by the keys of those that are there.
+    fn numbers(
+        &mut self,
+        _entity: &'static Entity,
+        _columns: &[ColumnId],
+        _keys: &[Key],
+    ) -> Result<Numbers, StoreError> {
+        Ok(Numbers::default())
     }
 
     /// Whether a row is there. Asked seldom.

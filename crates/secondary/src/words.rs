@@ -43,6 +43,11 @@ thread_local! {
 /// A name that many records have, such as the ID of an element, as a value of its own. The thread of the engine
 /// counts the references to its names all the time; to count there for each row, too, costs more than the row.
 pub(crate) fn local(name: &Name) -> Value {
+    Value::Text(own(name))
+}
+
+/// The same as a name.
+pub(crate) fn own(name: &Name) -> Name {
     LOCAL.with_borrow_mut(|names| {
         if names.is_empty() {
             names.resize(NAMES, None);
@@ -50,11 +55,11 @@ pub(crate) fn local(name: &Name) -> Value {
         let address = name.as_str().as_ptr() as usize;
         let place = &mut names[((address >> 4) ^ (address >> 13)) % NAMES];
         match place {
-            Some((theirs, own)) if Arc::ptr_eq(&theirs.0, &name.0) => Value::Text(own.clone()),
+            Some((theirs, own)) if Arc::ptr_eq(&theirs.0, &name.0) => own.clone(),
             _ => {
                 let own = Name::from(name.as_str());
                 *place = Some((name.clone(), own.clone()));
-                Value::Text(own)
+                own
             }
         }
     })

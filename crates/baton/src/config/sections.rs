@@ -409,6 +409,8 @@ sections! {
         /// Whether each step of an instance is kept, with the values of variables, for as long as the instance is. It
         /// begins with instances that start from then on, and costs throughput and room.
         steps: bool = false;
+        /// Whether it is counted how long elements, and the waiting and the work for their jobs, take, by the hour.
+        durations: bool = false;
     }
 
     /// The file of the embedded secondary storage.
@@ -487,6 +489,8 @@ sections! {
         usage_metrics: Duration = days(730), [s(1), days(36_500)];
         /// Job statistics.
         job_metrics: Duration = days(30), [s(1), days(36_500)];
+        /// Counters of durations.
+        durations: Duration = days(90), [s(1), days(36_500)];
         /// Exceptions, separated by ';'. Each is one of the kinds above and 'keep=' with an age or 'forever',
         /// optionally 'definition=' (the ID of a process or decision) and 'tenant='. The first match decides.
         rules: RetentionRules = RetentionRules::default();

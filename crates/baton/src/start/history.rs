@@ -20,6 +20,7 @@ fn retention(config: &Config) -> Retention {
             ("audit_log", Some(section.audit_log)),
             ("usage_metrics", Some(section.usage_metrics)),
             ("job_metrics", Some(section.job_metrics)),
+            ("durations", Some(section.durations)),
         ],
         rules: section.rules.0.clone(),
     }

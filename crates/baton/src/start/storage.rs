@@ -112,7 +112,9 @@ fn opened(
 /// The storage of the gateway.
 fn storage(config: &Config, reader: Arc<dyn Reader>, progress: Arc<Progress>) -> Storage {
     let settings = &config.secondary_storage;
-    Storage::new(reader, progress, settings.await_timeout).fresh_within(settings.fresh_timeout)
+    Storage::new(reader, progress, settings.await_timeout)
+        .fresh_within(settings.fresh_timeout)
+        .with_durations(settings.durations)
 }
 
 /// The exporter that fills a store.
@@ -125,11 +127,11 @@ fn exporter(
 ) -> Factory {
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
     let (of_others, progress) = (copies.clone(), Arc::clone(progress));
-    let steps = config.secondary_storage.steps;
+    let (steps, durations) = (config.secondary_storage.steps, config.secondary_storage.durations);
     let make = Arc::new(move |partition| -> Box<dyn Exporter> {
         let (writer, loader) = filler(partition);
         let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
-        let projection = projection.with_steps(steps);
+        let projection = projection.with_steps(steps).with_durations(durations);
         let exporter = StoreExporter::new(partition, writer, projection, Arc::clone(&progress));
         Box::new(exporter.with_copies(of_others.clone()))
     });

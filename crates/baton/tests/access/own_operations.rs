@@ -323,6 +323,63 @@ async fn steps_of_an_instance_are_kept_where_the_setting_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn durations_are_counted_where_the_setting_says_so() {
+    for (setting, is_counted) in
+        [("secondary_storage.durations=true", true), ("secondary_storage.durations=false", false)]
+    {
+        let (_users, server, key) = started(&[setting]).await;
+        let pause = Duration::from_millis(60);
+        tokio::time::sleep(pause).await;
+        complete(&server, json!({})).await;
+        let definition = eventually("the end", async || {
+            let path = format!("/v2/process-instances/{key}");
+            let instance = server.get(&path).by(&by("root")).send().await.expect(200).json();
+            let definition = instance["processDefinitionKey"].as_str()?.to_owned();
+            (instance["state"] == "COMPLETED").then_some(definition)
+        })
+        .await;
+        let path = format!("/baton/v1/process-definitions/{definition}/durations");
+        let ask = async |user: &str, body: Value| {
+            server.post(&path, &body).by(&by(user)).send().await.expect(200).json()
+        };
+        let took = ask("ann", json!({"elementId": "work"})).await;
+        let work = &items(&took)[0];
+        let pause_ms = pause.as_millis() as i64;
+        assert_eq!((&work["elementId"], &work["count"]), (&json!("work"), &json!(1)), "{took}");
+        assert_eq!((items(&took).len(), &took["sampled"], &took["isComplete"]), (2, &json!(2), &json!(true)));
+        assert!(work["maxMs"].as_i64().unwrap() >= pause_ms, "{took}");
+        let hours = took["hours"].as_array().unwrap();
+        assert_eq!((hours.len(), &hours[0]["totalMs"]), (1, &work["totalMs"]), "{took}");
+        if is_counted {
+            assert_eq!((&took["source"], &took["countedSince"]), (&json!("COUNTERS"), &hours[0]["time"]));
+            assert!(work["wait"]["p95Ms"].as_i64().unwrap() >= pause_ms, "{took}");
+            assert_eq!(work["work"]["count"], 1, "{took}");
+            assert!(took["process"]["totalMs"].as_i64().unwrap() >= pause_ms, "{took}");
+            // An hour that it ended in counts as a whole.
+            let from = hours[0]["time"].as_str().unwrap().replace(":00:00.000Z", ":59:59.999Z");
+            assert_eq!(items(&ask("ann", json!({"from": from})).await).len(), 2);
+            let all = ask("ann", json!({})).await;
+            assert_eq!(all["hours"][0]["totalMs"], took["process"]["totalMs"]);
+        } else {
+            assert_eq!((&took["source"], &took["countedSince"]), (&json!("SAMPLE"), &Value::Null));
+            assert_eq!((&work["wait"], &took["process"]), (&Value::Null, &Value::Null));
+            assert_eq!(ask("ann", json!({})).await["hours"], json!([]));
+        }
+        for body in [json!({"to": "2020-01-01T00:00:00Z"}), json!({"from": "2100-01-01T00:00:00Z"})] {
+            let none = ask("ann", body).await;
+            assert_eq!((items(&none).len(), &none["hours"]), (0, &json!([])));
+        }
+        let hidden = ask("eve", json!({})).await;
+        assert_eq!(
+            (items(&hidden).len(), &hidden["process"], &hidden["countedSince"]),
+            (0, &Value::Null, &Value::Null)
+        );
+        let wrong = server.post(&path, &json!({"from": "yesterday"})).by(&by("ann")).send().await.expect(400);
+        assert!(wrong.json()["detail"].as_str().unwrap().contains("from"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn views_are_kept_for_whoever_saved_them() {
     let users = file(USERS);
     let mut server = Server::start(&with_users(users.path(), &["security.authorizations=true"]));

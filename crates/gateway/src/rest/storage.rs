@@ -21,6 +21,8 @@ pub struct Storage {
     pub(super) wait_max: Duration,
     /// How long a search may wait for what was answered before it came.
     fresh_max: Duration,
+    /// Whether durations are counted.
+    counts_durations: bool,
     /// Until when whoever asks waits for it to open.
     opening_until: Instant,
     outage: Outage,
@@ -31,13 +33,25 @@ impl Storage {
     pub fn new(reader: Arc<dyn Reader>, progress: Arc<Progress>, wait_max: Duration) -> Self {
         let opening_until = Instant::now() + OPENING_MAX;
         let fresh_max = Duration::ZERO;
-        Self { reader, progress, wait_max, fresh_max, opening_until, outage: Outage::default() }
+        let (counts_durations, outage) = (false, Outage::default());
+        Self { reader, progress, wait_max, fresh_max, counts_durations, opening_until, outage }
     }
 
     /// Has searches wait for what was answered before they came, for so long at the most.
     #[must_use]
     pub fn fresh_within(self, fresh_max: Duration) -> Self {
         Self { fresh_max, ..self }
+    }
+
+    /// Says whether it is counted how long elements take.
+    #[must_use]
+    pub fn with_durations(self, counts_durations: bool) -> Self {
+        Self { counts_durations, ..self }
+    }
+
+    /// Whether it is counted how long elements take.
+    pub(super) fn counts_durations(&self) -> bool {
+        self.counts_durations
     }
 
     /// Waits until the store shows everything that was answered. Returns how old the oldest record is that it does not

@@ -1,5 +1,5 @@
 //! The table of entities. Columns are named as the API names properties; those that it does not show stand last.
-//! `always`: no row lacks it.
+//! `always`: no row lacks it. `peak`: it is the largest of what was added, not the sum.
 
 use super::{Column, ColumnId, Entity, Kind};
 
@@ -55,7 +55,7 @@ entities! {
         DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, RETRIES retries: Integer, STATE state: Text, TENANT tenantId: Text,
         TYPE type: Text, WORKER worker: Text, CREATED creationTime: Time always, UPDATED lastUpdateTime: Time,
-        BUSINESS_ID businessId: Text, PRIORITY priority: Integer,
+        BUSINESS_ID businessId: Text, PRIORITY priority: Integer, ACTIVATED activationTime: Time,
     } index [INSTANCE_KEY] [TYPE CREATED] [CREATED] Unless(STATE, "COMPLETED") [STATE CREATED] [TYPE STATE CREATED];
 
     UserTask user_task {
@@ -221,4 +221,11 @@ entities! {
         PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, ELEMENT_ID elementId: Text,
         ELEMENT_KEY elementInstanceKey: Key, SUBJECT_KEY subjectKey: Key, NAME name: Text, VALUE value: Text,
     } index [INSTANCE_KEY];
+
+    /// How many elements took how long, by the hour of their end, what was measured, and the bucket of its length.
+    ElementDuration element_duration {
+        ID id: Text always, TIME time: Time, DEFINITION_KEY processDefinitionKey: Key, ELEMENT_ID elementId: Text,
+        MEASURE measure: Text, BUCKET bucket: Integer, PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text,
+        COUNT count: Integer, TOTAL totalMs: Integer, MAX maxMs: Integer peak,
+    } index [DEFINITION_KEY TIME] [TIME];
 }

@@ -35,6 +35,15 @@ pub struct Column {
     pub kind: Kind,
     /// Whether no row lacks it, so that an order by it needs no place for those that do.
     pub is_always_set: bool,
+    /// Whether it is the largest of what was added to it, 0 at least, rather than the sum.
+    pub is_peak: bool,
+}
+
+impl Column {
+    /// The value once something is added.
+    pub fn grown(&self, before: i64, by: i64) -> i64 {
+        if self.is_peak { before.max(by) } else { before + by }
+    }
 }
 
 /// Lists show longer values of variables cut to this length, unless a request wants them whole.
@@ -166,7 +175,7 @@ macro_rules! columns {
 }
 
 macro_rules! entities {
-    ($($(#[$meta:meta])* $variant:ident $module:ident { $($constant:ident $column:ident: $kind:ident $($always:ident)?),* $(,)? }
+    ($($(#[$meta:meta])* $variant:ident $module:ident { $($constant:ident $column:ident: $kind:ident $($mark:ident)?),* $(,)? }
        $(id begins with $begin:ident)?
        index $([$($index:ident)*])* $($scope:ident $arguments:tt $([$($partial:ident)*])*)*;)*) => {
         /// Names of the entities.
@@ -191,7 +200,8 @@ macro_rules! entities {
                 columns: &[$(Column {
                     name: stringify!($column),
                     kind: Kind::$kind,
-                    is_always_set: !stringify!($($always)?).is_empty(),
+                    is_always_set: matches!(stringify!($($mark)?).as_bytes(), b"always"),
+                    is_peak: matches!(stringify!($($mark)?).as_bytes(), b"peak"),
                 }),*],
                 indexes: &[
                     $($crate::model::Index { columns: &[$($index),*], scope: $crate::model::IndexScope::All },)*

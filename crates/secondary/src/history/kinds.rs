@@ -6,10 +6,10 @@ use search::model::{
     ColumnId, Entity, agent_definition, agent_history, agent_instance, audit_log as audit,
     batch_operation as operation, batch_operation_item as item,
     correlated_message_subscription as correlated, decision_instance as decision,
-    element_instance as element, history_deletion as deletion, incident, instance_step as step, job,
-    job_metric, message_subscription as subscription, process_definition as definition,
-    process_instance as instance, sequence_flow as flow, usage_assignee as assignee, usage_metric as usage,
-    user_task as task, variable, wait_state as wait,
+    element_duration as duration, element_instance as element, history_deletion as deletion, incident,
+    instance_step as step, job, job_metric, message_subscription as subscription,
+    process_definition as definition, process_instance as instance, sequence_flow as flow,
+    usage_assignee as assignee, usage_metric as usage, user_task as task, variable, wait_state as wait,
 };
 
 /// Things that end and are forgotten together with what belongs to them.
@@ -84,12 +84,20 @@ pub static USAGE_ASSIGNEES: Kind = moments("usage_metrics", &assignee::ENTITY, a
 
 pub static JOB_METRICS: Kind = moments("job_metrics", &job_metric::ENTITY, job_metric::TIME);
 
+/// Durations of elements. They outlive the instances.
+pub static DURATIONS: Kind = Kind {
+    definition: Some(duration::PROCESS_ID),
+    tenant: Some(duration::TENANT),
+    ..moments("durations", &duration::ENTITY, duration::TIME)
+};
+
 /// Process definitions that were deleted with their histories; they have no age, and go when nothing is left of
 /// their instances.
 pub(crate) static PROCESS_DEFINITIONS: Kind = Kind {
     parts: &[
         (&subscription::ENTITY, subscription::DEFINITION_KEY),
         (&agent_definition::ENTITY, agent_definition::DEFINITION_KEY),
+        (&duration::ENTITY, duration::DEFINITION_KEY),
     ],
     ..moments("process_definitions", &definition::ENTITY, definition::KEY)
 };
@@ -106,6 +114,7 @@ pub static KINDS: &[&Kind] = &[
     &USAGE_METRICS,
     &USAGE_ASSIGNEES,
     &JOB_METRICS,
+    &DURATIONS,
 ];
 
 /// Rows that stand alone.

@@ -11,7 +11,7 @@ use super::{OpensearchOptions, expect, unanswered};
 
 /// Grows when the meaning of what is stored changes; columns and entities that are added need no new number.
 const VERSION: u64 = 2;
-pub(super) const APPLY: Script = Script { name: "apply-3", source: include_str!("apply.painless") };
+pub(super) const APPLY: Script = Script { name: "apply-4", source: include_str!("apply.painless") };
 pub(super) const REMOVE: Script = Script { name: "remove-1", source: include_str!("remove.painless") };
 /// Above what templates have that are there for everything.
 const TEMPLATE_PRIORITY: u32 = 500;

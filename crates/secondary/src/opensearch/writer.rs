@@ -8,18 +8,21 @@
 use std::collections::BTreeSet;
 
 use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
-use protocol::PartitionId;
+use protocol::{Key, PartitionId};
 use search::StoreError;
-use search::model::{Entity, EntityId, Kind, history_deletion as deletion};
+use search::model::{ColumnId, Entity, EntityId, Kind, history_deletion as deletion};
 use serde_json::{Map, Value as Json, json};
 
 use super::row::{document_id, escaped, holds_too_long, to_json};
 use super::{OpensearchOptions, expect, schema, unanswered};
 use crate::change::{Batch, Change, Operation, RowId};
-use crate::store::Writer;
+use crate::store::{Numbers, Writer};
 
 /// How often a change is tried when another partition changes the same row.
 const CONFLICTS_MAX: u32 = 10;
+
+/// Documents that are asked for at once.
+const GET_MAX: usize = 1000;
 
 /// Writes the rows of one partition.
 pub struct OpensearchWriter {
@@ -142,9 +145,12 @@ impl OpensearchWriter {
             let id = &entity.columns[0];
             values.insert(id.name.to_owned(), to_json(&change.id.value(), id.kind).unwrap_or_default());
         }
-        let names = |column: u8| entity.columns[column as usize].name.to_owned();
-        let increments: Map<_, _> =
-            change.increments.iter().map(|(column, by)| (names(*column), Json::from(*by))).collect();
+        let (mut increments, mut peaks) = (Map::new(), Map::new());
+        for (column, by) in &change.increments {
+            let column = &entity.columns[usize::from(*column)];
+            let added = if column.is_peak { &mut peaks } else { &mut increments };
+            added.insert(column.name.to_owned(), (*by).into());
+        }
         let mut source = json!({ "script": { "id": schema::APPLY.id(&self.options), "params": {
             "operation": operation,
             "now": export::now_ms(),
@@ -155,6 +161,7 @@ impl OpensearchWriter {
             "values": values,
             "tooLong": too_long,
             "increments": increments,
+            "peaks": peaks,
         } } });
         // The mark of a row that is deleted is needed, too, if the row never came or comes late.
         if change.operation != Operation::Update {
@@ -227,6 +234,36 @@ impl Writer for OpensearchWriter {
                 outcome.map(|_| ())
             }
         }
+    }
+
+    /// Documents are read as they are, whether searches find them or not.
+    fn numbers(
+        &mut self,
+        entity: &'static Entity,
+        columns: &[ColumnId],
+        keys: &[Key],
+    ) -> Result<Numbers, StoreError> {
+        let Some(client) = &self.client else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let names: Vec<_> = columns.iter().map(|column| entity.columns[usize::from(*column)].name).collect();
+        let path = format!("/{}/_mget?_source_includes={}", self.options.alias(entity), names.join(","));
+        let mut found = Numbers::default();
+        for keys in keys.chunks(GET_MAX) {
+            let ids: Vec<_> = keys.iter().map(|key| document_id(&RowId::Key(*key))).collect();
+            let answer =
+                client.json(Method::POST, &path, Some(&json!({ "ids": ids }))).map_err(unanswered)?;
+            let rows = expect(&answer)?;
+            for (key, row) in keys.iter().zip(rows["docs"].as_array().into_iter().flatten()) {
+                if let Some(error) = row.get("error") {
+                    return Err(StoreError::Unavailable(error.to_string()));
+                }
+                if row["found"] == true {
+                    found.insert(*key, names.iter().map(|name| row["_source"][*name].as_i64()).collect());
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// A mark of a row that was deleted is none.

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Error, Postgres as Database};
 use super::dialect::Postgres;
 use super::text;
 use crate::change::{self, Batch, Change, Operation};
-use crate::sql::Query;
+use crate::sql::{Query, grown};
 
 /// Changes of the same shape, in the order of their rows.
 pub(super) struct Group<'b>(pub Vec<&'b Change>);
@@ -158,8 +158,10 @@ fn assignments(query: &mut Query<'_>, values: &[&Column], increments: &[&Column]
         comma = ",";
     }
     for column in increments {
-        query.push(comma).name(column.name).push("=COALESCE(").push(old).push(".").name(column.name);
-        query.push(",0)+").push(new).push(".").name(column.name);
+        query.push(comma).name(column.name).push("=");
+        grown(query, column, true, &format!("{old}."), |query| {
+            _ = query.push(new).push(".").name(column.name);
+        });
         comma = ",";
     }
 }

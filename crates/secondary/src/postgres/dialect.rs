@@ -50,6 +50,10 @@ impl Dialect for Postgres {
         (" LIKE ", like, "")
     }
 
+    fn larger(&self) -> &'static str {
+        "GREATEST"
+    }
+
     fn json_object(&self, members: &str) -> String {
         format!("CAST(json_build_object({members}) AS TEXT)")
     }

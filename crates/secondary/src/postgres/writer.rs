@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use export::OwnRuntime;
-use protocol::PartitionId;
-use search::StoreError;
-use search::model::Entity;
+use protocol::{Key, PartitionId};
+use search::model::{ColumnId, Entity};
+use search::{StoreError, Value};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Error};
 
@@ -14,7 +14,7 @@ use super::dialect::{self, Postgres};
 use super::{PostgresOptions, code, failed, late, own_runtime, schema, within};
 use crate::change::{Batch, RowId};
 use crate::sql;
-use crate::store::Writer;
+use crate::store::{Numbers, Writer};
 
 /// How often a transaction is repeated that the database ended in favour of another one.
 const ATTEMPTS_MAX: u32 = 5;
@@ -90,6 +90,30 @@ impl Writer for PostgresWriter {
         open.position = position;
         self.open = Some(open);
         Ok(())
+    }
+
+    fn numbers(
+        &mut self,
+        entity: &'static Entity,
+        columns: &[ColumnId],
+        keys: &[Key],
+    ) -> Result<Numbers, StoreError> {
+        let Some(mut open) = self.open.take() else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        // Made of names of the model; what comes from outside is among the values.
+        let statement = sqlx::query(AssertSqlSafe(sql::numbers(&Postgres, entity, columns, "=ANY($1)")));
+        let keys: Vec<_> = keys.iter().map(|key| key.cast_signed()).collect();
+        let rows = statement.bind(keys).fetch_all(&mut open.connection);
+        let rows = open.runtime.run(within(self.options.write_timeout, rows))?;
+        self.open = Some(open);
+        let numbers = rows.iter().map(|row| {
+            let numbers = dialect::row(row)?;
+            let mut numbers = numbers.iter().map(Value::integer);
+            let key = numbers.next().flatten().unwrap_or_default().cast_unsigned();
+            Ok((key, numbers.collect()))
+        });
+        numbers.collect::<Result<_, Error>>().map_err(failed)
     }
 
     fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError> {

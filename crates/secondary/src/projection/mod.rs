@@ -6,6 +6,7 @@ mod audit_log;
 mod batch_operation;
 mod decision;
 mod definition;
+mod duration;
 mod element;
 mod history;
 mod incident;
@@ -20,6 +21,7 @@ mod wait_state;
 
 use std::time::Duration;
 
+use duration::Durations;
 use protocol::{Record, RecordValue};
 use usage::Usage;
 
@@ -28,6 +30,7 @@ pub use names::{DeployedModel, Loader, Names};
 
 use crate::change::Batch;
 use crate::count::Counted;
+use crate::store::Writer;
 use search::StoreError;
 
 /// Turns records into changes.
@@ -39,6 +42,8 @@ pub struct Projection {
     usage: Usage,
     /// Whether steps of instances are kept.
     steps: bool,
+    /// Counters of durations, where these are kept.
+    durations: Option<Durations>,
 }
 
 impl Projection {
@@ -51,6 +56,7 @@ impl Projection {
             ended: Counted::default(),
             usage: Usage::every(Usage::INTERVAL),
             steps: false,
+            durations: None,
         }
     }
 
@@ -72,6 +78,25 @@ impl Projection {
         Self { steps, ..self }
     }
 
+    /// The same, that counts how long elements take or does not.
+    #[must_use]
+    pub fn with_durations(self, durations: bool) -> Self {
+        Self { durations: durations.then(Durations::default), ..self }
+    }
+
+    /// Adds what was counted since the last call to the changes of the same records. The writer has all that came
+    /// before them.
+    pub fn settle(&mut self, batch: &mut Batch, writer: &mut dyn Writer) -> Result<(), StoreError> {
+        self.durations.as_mut().map_or(Ok(()), |durations| durations.settle(batch, writer))
+    }
+
+    /// Forgets what was counted and is not among the changes yet.
+    pub fn discard(&mut self) {
+        if let Some(durations) = &mut self.durations {
+            durations.discard();
+        }
+    }
+
     /// The reason why names were missing since the last call. Rows made of records
     /// since then must not be written.
     pub fn take_failure(&mut self) -> Option<StoreError> {
@@ -86,6 +111,9 @@ impl Projection {
         agent::apply(record, batch);
         if self.steps {
             step::apply(record, batch);
+        }
+        if let Some(durations) = &mut self.durations {
+            durations.apply(record, batch);
         }
         match &record.value {
             RecordValue::ProcessInstance(value) => {

@@ -8,9 +8,11 @@ mod statement;
 mod tests;
 
 pub(crate) use selective::{FEW, others, selective, with_few};
+pub(crate) use statement::{
+    count, create_index, create_table, exists, numbers, remove, search, statistics, upsert,
+};
 #[cfg(feature = "postgres")]
-pub(crate) use statement::index_name;
-pub(crate) use statement::{count, create_index, create_table, exists, remove, search, statistics, upsert};
+pub(crate) use statement::{grown, index_name};
 
 use std::borrow::Cow;
 
@@ -33,6 +35,8 @@ pub(crate) trait Dialect {
     fn indexed_elements(&self) -> Option<(&'static str, &'static str)> {
         None
     }
+    /// The function that gives the larger of two numbers.
+    fn larger(&self) -> &'static str;
     /// The function that makes a JSON object of names and values, as a text.
     fn json_object(&self, members: &str) -> String;
     /// A moment of a column, Unix milliseconds, as RFC 3339 tells it.

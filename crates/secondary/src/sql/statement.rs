@@ -111,10 +111,7 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize, shared
             for (at, (id, grows)) in columns.enumerate() {
                 let name = column(id).name;
                 query.push(if at == 0 { "" } else { ", " }).name(name).push("=");
-                if grows {
-                    query.push("COALESCE(").name(name).push(",0)+");
-                }
-                next(&mut query, column(id));
+                grown(&mut query, column(id), grows, "", |query| next(query, column(id)));
             }
             query.push(" WHERE ").name(id.name).push("=");
             next(&mut query, id);
@@ -146,13 +143,49 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize, shared
             for (at, (id, grows)) in columns.enumerate() {
                 let name = column(id).name;
                 query.push(if at == 0 { "" } else { ", " }).name(name).push("=");
-                if grows {
-                    query.push("COALESCE(").name(entity.name).push(".").name(name).push(",0)+");
-                }
-                query.push("excluded.").name(name);
+                let row = format!("\"{}\".", entity.name);
+                grown(&mut query, column(id), grows, &row, |query| _ = query.push("excluded.").name(name));
             }
         }
     }
+    query.text
+}
+
+/// The value of a column once something is set or added, where `row` stands before names of the row as it was.
+pub(crate) fn grown(
+    query: &mut Query<'_>,
+    column: &Column,
+    grows: bool,
+    row: &str,
+    by: impl FnOnce(&mut Query<'_>),
+) {
+    if !grows {
+        return by(query);
+    }
+    if column.is_peak {
+        query.push(query.dialect.larger()).push("(");
+    }
+    query.push("COALESCE(").push(row).name(column.name).push(if column.is_peak { ",0)," } else { ",0)+" });
+    by(query);
+    if column.is_peak {
+        query.push(")");
+    }
+}
+
+/// The keys and some columns of rows, up to the condition on their keys.
+pub(crate) fn numbers(
+    dialect: &dyn Dialect,
+    entity: &Entity,
+    columns: &[ColumnId],
+    condition: &str,
+) -> String {
+    let key = entity.columns[0].name;
+    let mut query = Query::new(dialect);
+    query.push("SELECT ").name(key);
+    for column in columns {
+        query.push(", ").name(entity.columns[usize::from(*column)].name);
+    }
+    query.push(" FROM ").name(entity.name).push(" WHERE ").name(key).push(condition);
     query.text
 }
 

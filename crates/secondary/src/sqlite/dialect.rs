@@ -43,6 +43,10 @@ impl Dialect for Sqlite {
         (" GLOB ", glob, "")
     }
 
+    fn larger(&self) -> &'static str {
+        "MAX"
+    }
+
     fn json_object(&self, members: &str) -> String {
         format!("json_object({members})")
     }

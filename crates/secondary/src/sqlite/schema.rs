@@ -99,6 +99,28 @@ mod tests {
     }
 
     #[test]
+    fn a_store_from_before_durations_were_counted_gets_their_place() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        prepare(&mut connection).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO job (jobKey, creationTime) VALUES (11,1); DROP TABLE element_duration; \
+                 ALTER TABLE job DROP COLUMN activationTime",
+            )
+            .unwrap();
+        prepare(&mut connection).unwrap();
+        connection
+            .execute_batch(
+                "UPDATE job SET activationTime=2; INSERT INTO element_duration (id,time) VALUES ('a',0)",
+            )
+            .unwrap();
+        prepare(&mut connection).unwrap();
+        let row = "SELECT creationTime, activationTime, count(*) FROM job, element_duration";
+        let row = connection.query_row(row, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        assert_eq!(row, (1_i64, 2_i64, 1_i64));
+    }
+
+    #[test]
     fn what_has_ended_before_there_were_counts_is_counted() {
         let mut connection = Connection::open_in_memory().unwrap();
         prepare(&mut connection).unwrap();

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use export::Flush;
 use protocol::{Key, PartitionId};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 use search::model::{ColumnId, Entity, EntityId, process_instance as instance};
 use search::{StoreError, Value};
 
@@ -18,8 +18,8 @@ use super::packs::{PackCache, Packs};
 use super::reader::rows;
 use super::{SqliteOptions, failed, progress, schema, set, transact};
 use crate::change::{Batch, Change, Columns, Operation, RowId, Shape, groups};
-use crate::sql::{exists, upsert};
-use crate::store::{Left, Writer};
+use crate::sql::{self, exists, upsert};
+use crate::store::{Left, Numbers, Writer};
 
 /// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done
 /// when the last row went there.
@@ -210,6 +210,28 @@ impl Writer for SqliteWriter {
             || packs.has(entity, &id.value())?)
     }
 
+    /// Of rows in tables alone: what is in packs changes no more.
+    fn numbers(
+        &mut self,
+        entity: &'static Entity,
+        columns: &[ColumnId],
+        keys: &[Key],
+    ) -> Result<Numbers, StoreError> {
+        let Some(connection) = &self.connection else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let text = sql::numbers(&Sqlite, entity, columns, "=?1");
+        let mut statement = connection.prepare_cached(&text).map_err(failed)?;
+        let mut found = Numbers::default();
+        for key in keys {
+            let numbers = statement.query_row([key.cast_signed()], |row| {
+                (1..=columns.len()).map(|at| row.get(at)).collect::<Result<_, _>>()
+            });
+            found.extend(numbers.optional().map_err(failed)?.map(|numbers| (*key, numbers)));
+        }
+        Ok(found)
+    }
+
     fn unpack(&mut self, process_instance_key: Key) -> Result<(), StoreError> {
         let Some(connection) = &self.connection else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
@@ -267,7 +289,8 @@ fn change_packed(packs: Packs<'_>, change: &Change) -> Result<(), StoreError> {
         }
         for (column, by) in &change.increments {
             let value = &mut row[*column as usize];
-            *value = Value::Integer(value.integer().unwrap_or(0) + by);
+            let before = value.integer().unwrap_or(0);
+            *value = Value::Integer(entity.columns[*column as usize].grown(before, *by));
         }
     })?;
     Ok(())

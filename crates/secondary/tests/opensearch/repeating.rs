@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use opensearch::Method;
 use search::model::{
-    Kind, batch_operation as operation, history_deletion as deletion, process_instance as instance, variable,
+    Kind, batch_operation as operation, element_duration as duration, history_deletion as deletion,
+    process_instance as instance, variable,
 };
 use search::{Filter, StoreError, Value};
 use secondary::PROCESS_INSTANCES;
@@ -32,6 +33,20 @@ fn record(partition: u16, position: u64, batch: &mut Batch) {
     batch
         .insert(&instance::ENTITY, RowId::Key(u64::from(partition) * 10 + row))
         .set(instance::START, position as i64);
+    let id = RowId::Text(format!("{partition}-{row}").as_str().into());
+    batch.insert(&duration::ENTITY, id).add(duration::COUNT, 1).add(duration::MAX, position as i64);
+}
+
+/// How many records there were by partition and row, and the last one.
+fn peaks(store: &Opensearch) -> BTreeMap<String, (i64, i64)> {
+    let found = block_on(store.reader().search(search(&duration::ENTITY, Filter::everything()))).unwrap();
+    let number = |value: &Value| value.integer().unwrap_or(0);
+    let rows = found.rows.iter();
+    rows.map(|row| {
+        let numbers = (number(&row[duration::COUNT as usize]), number(&row[duration::MAX as usize]));
+        (row[0].text().unwrap().to_string(), numbers)
+    })
+    .collect()
 }
 
 fn counted(store: &Opensearch) -> BTreeMap<i64, (i64, i64)> {
@@ -77,6 +92,7 @@ pub fn repeated_batches_count_once(node: &mut Node) {
         }
     }
     let mut wanted: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    let mut wanted_peaks = BTreeMap::new();
     for (which, stored) in stored.iter().enumerate() {
         // All is done once more, up to what was reached: what was ahead is overtaken.
         let (partition, to) = (which as u16 + 1, stored + 10);
@@ -91,8 +107,13 @@ pub fn repeated_batches_count_once(node: &mut Node) {
                 *(if *column == operation::TOTAL { &mut sums.0 } else { &mut sums.1 }) += by;
             }
         }
+        for change in all.changes().iter().filter(|change| change.entity == duration::ENTITY.id) {
+            let numbers = (change.increments[0].1, change.increments[1].1);
+            wanted_peaks.insert(change.id.value().text().unwrap().to_string(), numbers);
+        }
     }
     assert_eq!(counted(&store), wanted);
+    assert_eq!(peaks(&store), wanted_peaks);
 }
 
 pub fn what_arrives_late_changes_nothing(node: &mut Node) {

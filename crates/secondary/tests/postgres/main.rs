@@ -10,6 +10,8 @@ mod agents;
 mod candidates;
 #[path = "../stores/counts.rs"]
 mod counts;
+#[path = "../stores/durations.rs"]
+mod durations;
 mod guarded;
 #[path = "../stores/indexes.rs"]
 mod indexes;

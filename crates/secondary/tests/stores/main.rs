@@ -6,6 +6,7 @@ mod agents;
 mod candidates;
 mod copying;
 mod counts;
+mod durations;
 mod indexes;
 mod model;
 mod packing;

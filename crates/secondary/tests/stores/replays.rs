@@ -25,7 +25,7 @@ const ACTIVE: Key = 813_000;
 const LATE: Key = 814_000;
 
 /// Knows no model.
-struct Nothing;
+pub struct Nothing;
 
 impl Loader for Nothing {
     fn load(&mut self, _: Key) -> Result<Option<DeployedModel>, StoreError> {

@@ -17,7 +17,7 @@ use secondary::{Batch, Cleaner, DeployedModel, Loader, RowId, Writer};
 use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
-use super::{agents, candidates, counts, indexes, replays, retention, steps, wait_states};
+use super::{agents, candidates, counts, durations, indexes, replays, retention, steps, wait_states};
 
 /// A store under test, empty at first.
 pub trait Store {
@@ -44,6 +44,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     models(store);
     candidates::run(store);
     replays::run(store);
+    durations::run(store);
     long_texts(store);
 }
 

@@ -7,9 +7,9 @@ use protocol::{AuthorizationScope, PermissionType as P, ResourceType as R, UserT
 use search::model::{
     ColumnId, Entity, EntityId, agent_definition, agent_history, agent_instance, audit_log,
     correlated_message_subscription, decision_definition, decision_instance, decision_requirements,
-    element_count, element_instance, form, incident, instance_step, job, job_metric, message_subscription,
-    process_definition, process_instance, sequence_flow, usage_assignee, usage_metric, user_task, variable,
-    wait_state,
+    element_count, element_duration, element_instance, form, incident, instance_step, job, job_metric,
+    message_subscription, process_definition, process_instance, sequence_flow, usage_assignee, usage_metric,
+    user_task, variable, wait_state,
 };
 use search::{EntityRef, Filter, Related};
 use search::{Operand, Test};
@@ -32,6 +32,7 @@ fn rule(entity: EntityId) -> Rule {
         EntityId::ProcessInstance => instances(process_instance::PROCESS_ID, process_instance::TENANT),
         EntityId::ElementInstance => instances(element_instance::PROCESS_ID, element_instance::TENANT),
         EntityId::ElementCount => instances(element_count::PROCESS_ID, element_count::TENANT),
+        EntityId::ElementDuration => instances(element_duration::PROCESS_ID, element_duration::TENANT),
         EntityId::SequenceFlow => instances(sequence_flow::PROCESS_ID, sequence_flow::TENANT),
         EntityId::Variable => instances(variable::PROCESS_ID, variable::TENANT),
         EntityId::Incident => instances(incident::PROCESS_ID, incident::TENANT),

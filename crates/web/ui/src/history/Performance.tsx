@@ -1,20 +1,20 @@
 import { A, useParams, useSearchParams } from '@solidjs/router';
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { getProcessDefinitionDurations, searchProcessDefinitions } from '../api/generated/operations';
-import type { BatonDuration } from '../api/generated/types';
+import type { BatonDuration, BatonDurations } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
 import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, Field } from '../ui/parts';
-import { durationText } from './fold';
+import { exactText } from '../ui/time';
+import { DurationTable } from './DurationTable';
+import { Hours } from './Hours';
 import { heats } from './heat';
+import { isMeasure, type Measure, MEASURE_NAMES, valueOf } from './measures';
 
 const VERSIONS_MAX = 1000;
-const MEASURES = ['totalMs', 'p95Ms', 'p50Ms', 'maxMs', 'count'] as const;
-type Measure = (typeof MEASURES)[number];
-const COLUMNS = ['history.measure.count', 'history.head.averageMs', 'history.measure.p50Ms', 'history.measure.p95Ms', 'history.measure.maxMs', 'history.head.total'] as const;
 const momentOf = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
 /** As `datetime-local` has it. */
 const localText = (moment: string | undefined) => {
@@ -23,12 +23,22 @@ const localText = (moment: string | undefined) => {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
 
+/** Where the figures are from. */
+function sourceText(told: BatonDurations): string {
+  const count = number(told.sampled);
+  if (told.source === 'COUNTERS') {
+    const counted = told.countedSince ? t('history.durations.countedSince', { count, moment: exactText(told.countedSince) }) : t('history.durations.counted', { count });
+    return [counted, ...(told.isComplete ? [] : [t('history.durations.moreCounters')]), t('history.durations.quarter')].join(' ');
+  }
+  return t(told.isComplete ? 'history.durations.all' : 'history.durations.latest', { count });
+}
+
 /** Where the instances of a process spend their time: a table of its elements, and heat on its diagram. */
 export default function Performance(): JSX.Element {
   const params = useParams<{ id: string }>();
   const id = () => decodeURIComponent(params.id);
   const [query, setQuery] = useSearchParams<{ version: string; by: string; from: string; to: string; element: string }>();
-  const by = (): Measure => MEASURES.find((one) => one === query.by) ?? 'totalMs';
+  const by = (): Measure => (isMeasure(query.by) ? query.by : 'totalMs');
   const [from, to] = [() => momentOf(query.from), () => momentOf(query.to)];
   const versions = useRead(searchProcessDefinitions, () => ({
     body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
@@ -37,17 +47,16 @@ export default function Performance(): JSX.Element {
   const key = () => chosen()?.processDefinitionKey;
   const found = useRead(getProcessDefinitionDurations, () => ({
     path: { processDefinitionKey: key() ?? '' },
-    body: { ...(from() ? { from: from()! } : {}), ...(to() ? { to: to()! } : {}) },
+    body: { ...(from() ? { from: from()! } : {}), ...(to() ? { to: to()! } : {}), ...(query.element ? { elementId: query.element } : {}) },
     enabled: key() !== undefined,
     live: true,
   }));
   const [diagram, setDiagram] = createSignal<Diagram>();
   const nameOf = (elementId: string) => diagram()?.nameOf(elementId) ?? elementId;
-  const rows = createMemo(() => [...(found.data?.items ?? [])].sort((a, b) => b[by()] - a[by()]));
-  const heat = createMemo(() => heats(rows().map((one) => [one.elementId, one[by()]] as const)));
+  const value = (one: BatonDuration) => valueOf(one, by()) ?? 0;
+  const rows = createMemo(() => [...(found.data?.items ?? [])].sort((a, b) => value(b) - value(a)));
+  const heat = createMemo(() => heats(rows().map((one) => [one.elementId, value(one)] as const)));
   const counts = createMemo(() => new Map(rows().map((one) => [one.elementId, { completed: one.count }])));
-  const most = () => Math.max(1, ...rows().map((one) => one[by()]));
-  const text = (one: BatonDuration, measure: Measure) => (measure === 'count' ? number(one.count) : durationText(one[measure]));
   const setMoment = (name: 'from' | 'to', value: string) => setQuery({ [name]: value === '' ? null : new Date(value).toISOString() });
   return (
     <main class="page">
@@ -75,7 +84,7 @@ export default function Performance(): JSX.Element {
             <div class="row">
               <Field label={t('history.durations.heat')}>
                 <select value={by()} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
-                  <For each={MEASURES}>{(one) => <option value={one}>{t(`history.measure.${one}`)}</option>}</For>
+                  <For each={MEASURE_NAMES}>{(name) => <option value={name}>{t(`history.measure.${name}`)}</option>}</For>
                 </select>
               </Field>
               <Field label={t('history.durations.from')}>
@@ -95,41 +104,10 @@ export default function Performance(): JSX.Element {
               {(told) => (
                 <Show when={rows().length > 0} fallback={<p class="empty">{t(from() || to() ? 'history.durations.noneThen' : 'history.durations.none')}</p>}>
                   <p class="muted" role="status">
-                    {t(told().isComplete ? 'history.durations.all' : 'history.durations.latest', { count: number(told().sampled) })}
+                    {sourceText(told())}
                   </p>
-                  <div class="scroll" tabindex="0" role="region" aria-label={t('history.durations')}>
-                    <table aria-label={t('history.durations')}>
-                      <thead>
-                        <tr>
-                          <th scope="col">{t('history.head.element')}</th>
-                          <For each={COLUMNS}>
-                            {(head) => (
-                              <th scope="col" class="number">
-                                {t(head)}
-                              </th>
-                            )}
-                          </For>
-                          <th scope="col">{t(`history.measure.${by()}`)}</th>
-                        </tr>
-                      </thead>
-                      <tbody>
-                        <For each={rows()}>
-                          {(row) => (
-                            <tr classList={{ chosen: row.elementId === query.element }}>
-                              <td>{nameOf(row.elementId).slice(0, 200)}</td>
-                              <td class="number">{number(row.count)}</td>
-                              <For each={[row.averageMs, row.p50Ms, row.p95Ms, row.maxMs, row.totalMs]}>{(ms) => <td class="number">{durationText(ms)}</td>}</For>
-                              <td class="bar-cell">
-                                <div class="bar-of" style={{ width: `${(100 * row[by()]) / most()}%` }} title={text(row, by())}>
-                                  <span class="way working" style={{ width: '100%' }} />
-                                </div>
-                              </td>
-                            </tr>
-                          )}
-                        </For>
-                      </tbody>
-                    </table>
-                  </div>
+                  <DurationTable rows={rows()} measure={by()} chosen={query.element} nameOf={nameOf} />
+                  <Hours hours={told().hours} measure={by()} of={query.element ? nameOf(query.element) : one().name || one().processDefinitionId} />
                 </Show>
               )}
             </Show>

@@ -12,7 +12,7 @@ let definition;
 let steps;
 
 before(async () => {
-  server = await startServer(['secondary_storage.steps=true']);
+  server = await startServer(['secondary_storage.steps=true', 'secondary_storage.durations=false']);
   await deploy(server, { 'two.bpmn': bpmn('two', [['job', 'first', 'first', 'First task'], ['job', 'second', 'second', HOSTILE]], { name: 'Two' }) });
   key = await start(server, 'two', { state: 'early', text: HOSTILE });
   await server.rest('PUT', `/v2/element-instances/${key}/variables`, `{"variables":{"big":${BIG}}}`);
@@ -146,6 +146,48 @@ test('where instances of a process spend their time is a table and heat on the d
     await page.getByText('No element has ended in this time.').waitFor();
     assert.equal(await page.locator('.djs-element.heat-4').count(), 0);
   }));
+
+test('where durations are counted, waiting and work are heat of their own, and an element has bars by hour', async () => {
+  const counting = await startServer(['secondary_storage.durations=true']);
+  try {
+    await deploy(counting, { 'two.bpmn': bpmn('two', [['job', 'first', 'first', 'First task'], ['job', 'second', 'second', 'Second task']], { name: 'Two' }) });
+    const own = await start(counting, 'two', {});
+    for (const [type, waitMs, workMs] of [['first', 400, 0], ['second', 0, 400]]) {
+      await new Promise((done) => setTimeout(done, waitMs));
+      const { jobs } = await counting.rest('POST', '/v2/jobs/activation', { type, worker: 'w1', timeout: 60_000, maxJobsToActivate: 1, requestTimeout: 5000 });
+      await new Promise((done) => setTimeout(done, workMs));
+      await counting.rest('POST', `/v2/jobs/${jobs[0].jobKey}/completion`, {});
+    }
+    await until(async () => (await search(counting, 'process-instances', { processInstanceKey: own })).items[0]?.state === 'COMPLETED', 'the instance ends');
+    const { processDefinitionKey } = (await search(counting, 'process-definitions', { processDefinitionId: 'two' })).items[0];
+    const told = await counting.rest('POST', `/baton/v1/process-definitions/${processDefinitionKey}/durations`, { elementId: 'first' });
+    const of = (id) => told.items.find(({ elementId }) => elementId === id);
+    assert.equal(told.source, 'COUNTERS');
+    assert.deepEqual([of('first').wait.count, of('second').work.count, of('start').wait, told.process.count, told.hours.length], [1, 1, null, 1, 1]);
+    assert.ok(of('first').wait.maxMs >= 400 && of('second').wait.maxMs < 400 && of('second').work.maxMs >= 400 && told.process.totalMs >= 800, JSON.stringify(told));
+    await withPage(counting, async (page) => {
+      await page.goto(`${counting.url}/operate/definitions/two/durations?by=waitMs`);
+      await page.locator('.djs-element.heat-4[data-element-id="first"]').waitFor({ state: 'attached' });
+      assert.equal(await page.locator('.djs-element.heat-4[data-element-id="second"]').count(), 0);
+      await page.getByLabel('Heat by').selectOption('Work, 95th percentile');
+      await page.waitForURL(/by=workMs/);
+      await page.locator('.djs-element.heat-4[data-element-id="second"]').waitFor({ state: 'attached' });
+      await page.getByRole('status').filter({ hasText: /^Counted when \d+ elements ended since / }).waitFor();
+      await page.getByRole('heading', { name: 'Work, 95th percentile by hour: Two' }).waitFor();
+      await page.locator('[data-element-id="second"] .djs-hit').first().click({ force: true });
+      await page.waitForURL(/element=second/);
+      await page.getByRole('heading', { name: 'by hour: Second task' }).waitFor();
+      const bars = page.getByRole('img', { name: /by hour, from/ }).locator('rect');
+      await until(async () => (await bars.count()) === 1 && Number(await bars.first().getAttribute('height')) === 80, async () => `${await bars.count()} bars`);
+      await page.getByText('As a table').click();
+      const cells = await page.getByRole('table', { name: 'Durations by hour' }).locator('tbody tr').first().getByRole('cell').allInnerTexts();
+      assert.equal(cells[5], '1');
+      assert.deepEqual(await violations(page), []);
+    });
+  } finally {
+    await counting.stop();
+  }
+});
 
 test('steps that are not kept are made of what is known, and the page says so', async () => {
   const plain = await startServer();

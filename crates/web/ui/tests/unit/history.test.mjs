@@ -10,7 +10,7 @@ before(async () => {
   vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
   Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
   await (await vite.ssrLoadModule('/src/language/index.ts')).loadParts('admin', 'history');
-  for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', words: 'history/words', demand: 'workers/demand', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
+  for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', measures: 'history/measures', words: 'history/words', demand: 'workers/demand', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
 });
 after(() => vite?.close());
 
@@ -87,4 +87,19 @@ test('types with jobs and nobody there come first', () => {
     type('failed', { failed: 1, polls: 1 }),
   ];
   assert.deepEqual(rows.sort(m.demand.byTrouble).map(({ jobType }) => jobType), ['old', 'young', 'failed', 'busy', 'work', 'idle']);
+});
+
+test('measures are of elements with and without jobs, and hours without an end are gaps', () => {
+  const { everyHour, isMeasure, valueOf, valueText } = m.measures;
+  const figures = { count: 1200, averageMs: 5, p50Ms: 5, p95Ms: 1500, maxMs: 1500, totalMs: 9000 };
+  const plain = { ...figures, wait: null, work: null };
+  assert.deepEqual([isMeasure('waitMs'), isMeasure('toString'), isMeasure(undefined)], [true, false, false]);
+  assert.deepEqual([valueOf(plain, 'waitMs'), valueText(plain, 'waitMs'), valueText(plain, 'count'), valueText(plain, 'p95Ms')], [undefined, '–', '1,200', '1.5 s']);
+  assert.equal(valueOf({ ...plain, work: { ...figures, p95Ms: 7 } }, 'workMs'), 7);
+  const hour = (at) => ({ time: new Date(EPOCH + at * 3_600_000).toISOString() });
+  assert.deepEqual(everyHour([]), []);
+  assert.deepEqual(
+    everyHour([hour(0), hour(2)]).map(({ time, told }) => [(time - EPOCH) / 3_600_000, told?.time]),
+    [[0, hour(0).time], [1, undefined], [2, hour(2).time]],
+  );
 });
