@@ -5,7 +5,7 @@ import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/genera
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { useRead } from '../query';
-import { counted, number } from '../ui/numbers';
+import { counted, number, total } from '../ui/numbers';
 import { Table, usePlace } from '../ui/Table';
 import { CopyAs } from '../views/CopyAs';
 import { Views } from '../views/Views';
