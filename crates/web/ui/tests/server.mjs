@@ -23,11 +23,12 @@ export async function startServer(settings = [], { files = {}, expected = [], da
   for (const stream of [process_.stdout, process_.stderr]) createInterface(stream).on('line', (line) => log.push(line));
   const ended = new Promise((done) => process_.on('exit', done));
   const ready = await until(() => log.find((line) => line.includes('baton ready in')) ?? (process_.exitCode !== null && 'ended'), `the server is not ready:\n${log.join('\n')}`, READY_MS);
-  assert.match(ready, / web=http:\/\/127\.0\.0\.1:\d+\//, `the ready line names the web application:\n${log.join('\n')}`);
-  const own = / web=(\S+)\/ /.exec(ready)[1];
+  const isOn = !settings.includes('web.enabled=false');
+  assert.equal(/ web=http:\/\/127\.0\.0\.1:\d+\//.test(ready), isOn, `the ready line names the web application if it is there:\n${log.join('\n')}`);
+  const at = (name) => `http://${new RegExp(` ${name}=(\\S+)`).exec(ready)[1]}`;
+  const own = at('rest');
   const front = process.env.FRESH ? await standBefore(own) : undefined;
   const url = front?.url ?? own;
-  const at = (name) => `http://${new RegExp(` ${name}=(\\S+)`).exec(ready)[1]}`;
   return {
     url,
     /** The server's own address, if another one stands before it. */
