@@ -10,7 +10,7 @@ const DRAWN = '.diagram[data-drawn]';
 function watchOverlays() {
   globalThis.overlays = [];
   let began;
-  for (const name of ['append', 'remove']) {
+  for (const name of ['append', 'remove', 'replaceChildren']) {
     const own = Element.prototype[name];
     Element.prototype[name] = function (...nodes) {
       if (this.classList.contains('counts') || this.closest('.djs-overlay-container')) began ??= performance.now();
@@ -45,7 +45,7 @@ export async function diagram({ server, size, store }) {
       again.push((await click(page, { ...wide, asks: 'element-instances$' })).ms);
       shown = await page.locator('.counts').count();
       await page.evaluate(() => (globalThis.overlays.length = 0));
-      // One instance more in each element of the start, one less: the counts are read again.
+      // One instance more has ended in each element.
       await server.rest('POST', '/v2/process-instances', { processDefinitionId: store.wide });
       await page.waitForFunction(() => globalThis.overlays.length > 0);
       overlays.push(...(await page.evaluate(() => globalThis.overlays)));

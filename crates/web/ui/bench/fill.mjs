@@ -15,6 +15,7 @@ const AT_ONCE = 32;
 const WIDE_TASKS = 600;
 /** Values that rounds of questions take one after the other. */
 const SAMPLES = 60;
+const KEYS_A_MOMENT = 5;
 const JOBS_AT_ONCE = 500;
 
 const process = (number) => `order-${number % PROCESSES}`;
@@ -59,9 +60,9 @@ async function fillOpen(server, count) {
 async function samples(server, from, to) {
   return parallel(SAMPLES, 4, async (at) => {
     const moment = new Date(from + ((to - from) * (at + 0.5)) / SAMPLES).toISOString();
-    const search = { filter: { startDate: { $lte: moment }, state: 'COMPLETED' }, sort: [{ field: 'startDate', order: 'DESC' }], page: { limit: 1 } };
+    const search = { filter: { startDate: { $lte: moment }, state: 'COMPLETED' }, sort: [{ field: 'startDate', order: 'DESC' }], page: { limit: KEYS_A_MOMENT } };
     const { items, page } = await server.rest('POST', '/v2/process-instances/search', search);
-    return { moment, key: items[0]?.processInstanceKey, cursor: page.endCursor };
+    return { moment, keys: items.map((one) => one.processInstanceKey), cursor: page.endCursor };
   });
 }
 
@@ -74,7 +75,7 @@ export async function fill(server, folder, { instances, elements }, say) {
     'task.bpmn': bpmn('task', [['shared', 'decide', 'office', 'Check the order']]),
     'calling.bpmn': bpmn('calling', [['call', 'call', 'task']]),
     'switched.bpmn': bpmn('switched', [['job', 'wait', 'switched']]),
-    'each.bpmn': forEach('each', 'each'),
+    'many.bpmn': forEach('many', 'each'),
     'wide.bpmn': bpmn('wide', range(WIDE_TASKS).map((at) => ['manual', `task-${at}`])),
   });
   const open = Math.round(instances / OPEN);
@@ -85,7 +86,7 @@ export async function fill(server, folder, { instances, elements }, say) {
   say(`after ${Math.round((ended - began) / 1000)} s; ${open} that wait`);
   const waiting = await fillOpen(server, open);
   say(`an instance of ${elements} elements`);
-  const big = await start(server, 'each', { items: range(elements) });
+  const big = await start(server, 'many', { items: range(elements) });
   await start(server, 'wide');
   await until(async () => (await server.rest('POST', '/v2/element-instances/search', { filter: { processInstanceKey: big }, page: { limit: 1 } })).page.totalItems >= Math.min(elements, 10_000), 'all is found', 600_000);
   const found = await samples(server, began, ended);
@@ -100,7 +101,7 @@ export async function fill(server, folder, { instances, elements }, say) {
     processes: range(PROCESSES).map(process),
     people: range(PEOPLE).map((number) => `user-${number}`),
     open: range(SAMPLES).map((at) => waiting[Math.floor((at * waiting.length) / SAMPLES)]),
-    ended: found.flatMap(({ key }) => key ?? []),
+    ended: [...new Set(found.flatMap(({ keys }) => keys))],
     moments: found.map(({ moment }) => moment),
     cursors: found.flatMap(({ cursor }) => cursor ?? []),
     parents: waiting.filter(({ id }) => id === 'calling').slice(0, SAMPLES).map(({ key }) => key),

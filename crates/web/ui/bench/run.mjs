@@ -70,8 +70,14 @@ async function measure(store, names) {
     for (const name of names) {
       console.log(name);
       const began = performance.now();
-      results[name] = await MEASUREMENTS[name]({ server, store, size, say, without: options.without });
-      print(results[name]);
+      try {
+        results[name] = await MEASUREMENTS[name]({ server, store, size, say, without: options.without });
+        print(results[name]);
+      } catch (error) {
+        // The others are measured all the same.
+        console.error(error);
+        process.exitCode = 1;
+      }
       say(`${Math.round((performance.now() - began) / 1000)} s`);
     }
   } finally {

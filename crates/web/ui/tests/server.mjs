@@ -23,11 +23,13 @@ export async function startServer(settings = [], { files = {}, expected = [], da
   for (const stream of [process_.stdout, process_.stderr]) createInterface(stream).on('line', (line) => log.push(line));
   const ended = new Promise((done) => process_.on('exit', done));
   const ready = await until(() => log.find((line) => line.includes('baton ready in')) ?? (process_.exitCode !== null && 'ended'), `the server is not ready:\n${log.join('\n')}`, READY_MS);
-  assert.match(ready, / web=http:\/\/127\.0\.0\.1:\d+\//, `the ready line names the web application:\n${log.join('\n')}`);
-  const { origin, pathname } = new URL(/ web=(\S+) /.exec(ready)[1]);
+  const isOn = !settings.includes('web.enabled=false');
+  const told = / web=(http:\/\/127\.0\.0\.1:\d+\/\S*)/.exec(ready);
+  assert.equal(told !== null, isOn, `the ready line names the web application if it is there:\n${log.join('\n')}`);
+  const at = (name) => `http://${new RegExp(` ${name}=(\\S+)`).exec(ready)[1]}`;
+  const { origin, pathname } = new URL(told?.[1] ?? `${at('rest')}/`);
   const front = process.env.FRESH ? await standBefore(origin, pathname.slice(0, -1)) : undefined;
   const url = front?.url ?? origin;
-  const at = (name) => `http://${new RegExp(` ${name}=(\\S+)`).exec(ready)[1]}`;
   return {
     url,
     /** The server's own address, if another one stands before it. */
