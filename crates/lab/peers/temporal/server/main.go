@@ -151,7 +151,7 @@ func hosts(conf *config.Config) map[primitives.ServiceName]static.Hosts {
 	return hosts
 }
 
-// dynamic has what the development server changes, and no limits of requests a second: the load is the limit.
+// dynamic has what the development server changes of what a load of instances meets.
 func dynamic() dynamicconfig.StaticClient {
 	return dynamicconfig.StaticClient{
 		dynamicconfig.HistoryCacheHostLevelMaxSize.Key():                 8096,
