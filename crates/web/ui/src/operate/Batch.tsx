@@ -27,9 +27,12 @@ const columns = (): Column<BatchOperationItemResponse>[] => [
   { head: t('lists.when'), cell: (row) => <Time of={row.processedDate} /> },
 ];
 
+const MAY_CHANGE = need('BATCH', 'UPDATE');
+
 /** A batch operation while it works and after: how far it is, and why items failed. */
 export default function Batch(): JSX.Element {
-  const key = () => decodeURIComponent(useParams<{ key: string }>().key);
+  const params = useParams<{ key: string }>();
+  const key = () => decodeURIComponent(params.key);
   const { sort, page } = usePlace(SORTS, { field: 'itemKey', order: 'ASC' });
   const found = useRead(getBatchOperation, () => ({ path: { batchOperationKey: key() }, live: true }));
   const items = useRead(searchBatchOperationItems, () => ({ body: { filter: { batchOperationKey: key() }, sort: sort(), page: page() }, live: true }));
@@ -58,13 +61,19 @@ export default function Batch(): JSX.Element {
               </span>
               <span class="spacer" />
               <Show when={isOpen()}>
-                <Action needs={need('BATCH', 'UPDATE')} do={act(suspendBatchOperation)}>{t('lists.suspend')}</Action>
-                <Action class="danger" needs={need('BATCH', 'UPDATE')} do={act(cancelBatchOperation)}>
-                  {t('lists.cancel')}
+                <Action needs={MAY_CHANGE} do={act(suspendBatchOperation)}>
+                  {t('lists.suspend')}
                 </Action>
               </Show>
               <Show when={one().state === 'SUSPENDED'}>
-                <Action needs={need('BATCH', 'UPDATE')} do={act(resumeBatchOperation)}>{t('lists.resume')}</Action>
+                <Action needs={MAY_CHANGE} do={act(resumeBatchOperation)}>
+                  {t('lists.resume')}
+                </Action>
+              </Show>
+              <Show when={isOpen() || one().state === 'SUSPENDED'}>
+                <Action class="danger" needs={MAY_CHANGE} do={act(cancelBatchOperation)}>
+                  {t('lists.cancel')}
+                </Action>
               </Show>
             </div>
             <p role="status">
