@@ -123,7 +123,7 @@ test('records that an exporter could not take are shown with reasons and sent on
   const { target, url, close } = await pickyTarget();
   target.refused = 'refused-job';
   const exporting = ['enabled=true', `urls=${url}`, 'delay=0s', 'value_types=JOB'].map((one) => `export.opensearch.${one}`);
-  const own = await startServer([...exporting, 'export.park_after=2'], { expected: [/refused|parked/] });
+  const own = await startServer([...exporting, 'export.park_after=2'], { expected: [/refused|parked|exporting failed/] });
   try {
     await deploy(own, { 'r.bpmn': bpmn('r', [['job', 'one', 'refused-job']]), 't.bpmn': bpmn('t', [['job', 'one', 'taken-job']]) });
     for (const id of ['r', 't', 'r', 't']) await start(own, id);
