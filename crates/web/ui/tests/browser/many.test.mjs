@@ -1,4 +1,4 @@
-// Nothing is cut without saying so: versions, roles, hits and selections of more than a page of the API.
+// Nothing is cut without saying so: versions, hits and selections of more than a page of the API. Roles are in admin.test.mjs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeBrowser, withPage } from '../page.mjs';
@@ -6,7 +6,6 @@ import { count, rowsOf } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
 const VERSIONS = 101;
-const ROLES = 1001;
 const SELECTED = 21_000;
 /** Instances that one process calls, which is quicker than to start each. */
 const CALLED_AT_ONCE = 3000;
@@ -19,13 +18,6 @@ after(async () => {
   await closeBrowser();
   await server?.stop();
 });
-
-const inParallel = async (all, atOnce, work) => {
-  const rest = [...all];
-  await Promise.all(Array.from({ length: atOnce }, async () => {
-    for (let one = rest.shift(); one !== undefined; one = rest.shift()) await work(one);
-  }));
-};
 
 test('a process with 101 versions shows and compares each of them', async () => {
   for (let at = 1; at <= VERSIONS; at += 1) await deploy(server, { 'versions.bpmn': bpmn('versions', [['job', 'work', `type-${at}`, `Work ${at}`]]) });
@@ -48,37 +40,6 @@ test('a process with 101 versions shows and compares each of them', async () => 
     await page.goto(`${server.url}/operate/migrate?process=versions&version=1&target=versions&targetVersion=${VERSIONS}`);
     await page.getByRole('table', { name: 'Mapping of elements' }).waitFor();
     await until(async () => (await page.locator('select').evaluateAll((all) => Math.max(...all.map((one) => one.options.length)))) >= VERSIONS, 'all versions can be chosen');
-  });
-});
-
-test('1,001 roles are counted, paged and found by a picker', async () => {
-  await inParallel(Array.from({ length: ROLES }, (_, at) => String(at).padStart(4, '0')), 16, (at) => server.rest('POST', '/v2/roles', { roleId: `many-${at}`, name: `Role ${at}` }));
-  const all = (await until(async () => {
-    const found = await search(server, 'roles', {}, { page: { limit: 1 } });
-    return found.page.totalItems >= ROLES && found;
-  }, 'all are there')).page.totalItems;
-  await withPage(server, async (page) => {
-    await page.goto(`${server.url}/admin/roles?sort=roleId%3Adesc`);
-    await count(rowsOf(page, 'Roles'), 50);
-    await page.getByText(`${new Intl.NumberFormat('en-US').format(all)} in all`).waitFor();
-    const seen = new Set();
-    for (;;) {
-      for (const text of await rowsOf(page, 'Roles').allInnerTexts()) seen.add(/many-\d{4}/.exec(text)?.[0] ?? text);
-      const next = page.getByRole('button', { name: 'Next' });
-      if (await next.isDisabled()) break;
-      const before = await rowsOf(page, 'Roles').first().innerText();
-      await next.click();
-      await until(async () => (await rowsOf(page, 'Roles').first().innerText()) !== before, 'the next page comes');
-    }
-    assert.equal(seen.size, all, 'each role is on one of the pages');
-    await page.goto(`${server.url}/admin/authorizations`);
-    await page.getByRole('button', { name: 'New authorization' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Kind of the owner').selectOption('ROLE');
-    await dialog.getByRole('combobox', { name: /^Owner/ }).fill('many-1000');
-    await dialog.getByRole('option', { name: /many-1000/ }).waitFor();
-    await dialog.getByRole('combobox', { name: /^Owner/ }).fill('many-');
-    await dialog.getByText(/of 1,001/).waitFor();
   });
 });
 
