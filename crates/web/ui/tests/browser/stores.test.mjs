@@ -23,7 +23,7 @@ async function begin(kind) {
   if (known) return { url: known, stop: () => undefined };
   const child = spawn(WITH_STORES, ['--only', kind, 'sh', '-c', `echo "url $${STORES[kind].variable}"; cat`], { stdio: ['pipe', 'pipe', 'pipe'] });
   const said = [];
-  createInterface(child.stderr).on('line', (line) => said.push(line));
+  createInterface(child.stderr).on('line', (line) => said.push(line.replaceAll(/\u001b\[[\d;]*m/g, '').trim()));
   const ended = new Promise((done) => child.on('exit', done).on('error', (error) => done(said.push(error.message))));
   const told = new Promise((done) => createInterface(child.stdout).on('line', (line) => line.startsWith('url') && done(line.slice(4))));
   const late = new Promise((done) => setTimeout(done, START_MS).unref());
@@ -34,7 +34,7 @@ async function begin(kind) {
   };
   if (url) return { url, stop };
   await stop();
-  return { why: said.at(-1) ?? 'it is not installed' };
+  return { why: said.filter(Boolean).slice(-5).join(' | ') || 'it is not installed' };
 }
 // Both start while the other files are tested.
 const stores = Object.fromEntries(Object.keys(STORES).map((kind) => [kind, begin(kind)]));
