@@ -6,6 +6,8 @@ import { applyLanguage } from './language';
 import { client } from './query';
 
 applyTheme();
+// An address with two slashes in a row is that with one.
+if (location.pathname.includes('//')) history.replaceState(null, '', location.pathname.replaceAll(/\/{2,}/g, '/') + location.search + location.hash);
 const root = document.getElementById('app');
 if (!root) throw new Error('the page has no place for the application');
 const place = root;

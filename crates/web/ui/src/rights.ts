@@ -19,6 +19,9 @@ export const need = (resourceType: ResourceTypeEnum, permissionType: PermissionT
 
 export const ofProcess = (permissionType: PermissionTypeEnum, processDefinitionId: string): Needs => need('PROCESS_DEFINITION', permissionType, processDefinitionId);
 
+/** Something of any process: each is refused or not by itself. */
+export const ofAnyProcess = (permissionType: PermissionTypeEnum): Needs => [[{ resourceType: 'PROCESS_DEFINITION', permissionType, orAny: true }]];
+
 /** A variable of an instance, or of an element in it; of a user task, who may change that may change its variables. */
 export const ofVariable = (processDefinitionId: string, isOfInstance: boolean): Needs => [
   (['UPDATE_PROCESS_INSTANCE', ...(isOfInstance ? [] : (['UPDATE_USER_TASK'] as const))] as const).map((permissionType) => ({ resourceType: 'PROCESS_DEFINITION', permissionType, resourceId: processDefinitionId })),

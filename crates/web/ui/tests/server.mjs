@@ -67,7 +67,7 @@ export async function until(condition, otherwise, within = SETTLED_MS) {
   for (;;) {
     const value = await condition();
     if (value) return value;
-    assert.ok(Date.now() < end, typeof otherwise === 'function' ? otherwise() : otherwise);
+    if (Date.now() >= end) assert.fail(typeof otherwise === 'function' ? await otherwise() : otherwise);
     await new Promise((done) => setTimeout(done, 50));
   }
 }

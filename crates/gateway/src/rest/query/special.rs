@@ -115,12 +115,18 @@ fn columns(
     Ok(())
 }
 
-fn related(column: ColumnId, entity: &'static Entity, other: ColumnId, filter: Vec<Filter>) -> Filter {
+fn related(
+    column: ColumnId,
+    entity: &'static Entity,
+    other: ColumnId,
+    filter: Vec<Filter>,
+    exists: bool,
+) -> Filter {
     let filter = Filter::All(filter);
-    Filter::Related(Box::new(Related { column, entity: EntityRef(entity), other, filter, exists: true }))
+    Filter::Related(Box::new(Related { column, entity: EntityRef(entity), other, filter, exists }))
 }
 
-/// Each variable that is named must be there, with a value that passes.
+/// Each variable that is named must be there, with a value that passes; or must not be there at all.
 fn variables(
     reader: &mut FilterReader,
     path: &str,
@@ -135,8 +141,12 @@ fn variables(
         let path = format!("{path}.{property}[{at}].value");
         let tests = reader.tests(&path, wanted.get("value").unwrap_or(&Value::Null), Kind::Text)?;
         reader.count(usize::from(tests.is_empty()))?;
-        filter.extend(tests.into_iter().map(|test| Filter::Column(variable::VALUE, test)));
-        all.push(related(column, &variable::ENTITY, other, filter));
+        // A variable always has a value: one without does not exist.
+        let exists = tests != [Test::Exists(false)];
+        if exists {
+            filter.extend(tests.into_iter().map(|test| Filter::Column(variable::VALUE, test)));
+        }
+        all.push(related(column, &variable::ENTITY, other, filter, exists));
     }
     Ok(())
 }
@@ -153,7 +163,7 @@ fn process_instance(
         columns(reader, path, object, names, &mut filter)?;
         if !filter.is_empty() {
             filter.extend(always);
-            all.push(related(instance::KEY, entity, other, filter));
+            all.push(related(instance::KEY, entity, other, filter, true));
         }
         Ok::<_, Failure>(())
     };

@@ -240,6 +240,27 @@ fn what_is_said_about_elements_is_said_about_one() {
 }
 
 #[test]
+fn a_variable_without_a_value_is_one_that_is_not_there() {
+    let storage = Arc::new(FakeStorage::default());
+    for (value, exists, tests) in [
+        (json!({"$exists": false}), false, 1),
+        (json!({"$exists": true}), true, 2),
+        (json!("1"), true, 2),
+        // Nothing is there and not there.
+        (json!({"$exists": false, "$eq": "1"}), true, 3),
+    ] {
+        let body = json!({"filter": {"variables": [{"name": "x", "value": value}]}});
+        let (status, answer) = ask(&storage, Operation::SearchProcessInstances, &body);
+        assert_eq!(status, 200, "{answer}");
+        let search = storage.searches.lock().pop().unwrap();
+        let Filter::All(all) = search.filter else { panic!("a list") };
+        let [Filter::Related(related)] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!(related.exists, exists, "{value}");
+        assert!(matches!(&related.filter, Filter::All(all) if all.len() == tests), "{related:?}");
+    }
+}
+
+#[test]
 fn candidates_are_looked_for_in_lists() {
     let storage = Arc::new(FakeStorage::default());
     ask(&storage, Operation::SearchUserTasks, &json!({"filter": {"candidateGroup": "g"}}));

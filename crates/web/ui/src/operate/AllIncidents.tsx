@@ -9,7 +9,7 @@ import {
 import type { IncidentFilter, IncidentProcessInstanceStatisticsByErrorResult, IncidentResult } from '../api/generated/types';
 import { count, t } from '../language';
 import { refresh, useRead } from '../query';
-import { ofBatch, ofProcess } from '../rights';
+import { ofAnyProcess, ofBatch, ofProcess } from '../rights';
 import { number, total } from '../ui/numbers';
 import { Action, Failure, Field, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
@@ -169,7 +169,7 @@ function ByError(): JSX.Element {
                 <Action label={t('lists.incidents.retryAllOf', { error: one.errorMessage.slice(0, 100) })} needs={ofBatch('RESOLVE_INCIDENT')} do={() => setRetrying(one)}>
                   {t('lists.incidents.retryAll')}
                 </Action>
-                <Action label={t('change.resolve.allOf', { error: one.errorMessage.slice(0, 100) })} needs={ofBatch('RESOLVE_INCIDENT')} do={() => setRepairing(one.errorMessage)}>
+                <Action label={t('change.resolve.allOf', { error: one.errorMessage.slice(0, 100) })} needs={ofAnyProcess('UPDATE_PROCESS_INSTANCE')} do={() => setRepairing(one.errorMessage)}>
                   {t('change.resolve.allOpen')}
                 </Action>
               </div>

@@ -1,5 +1,6 @@
 import { For, type JSX, Show } from 'solid-js';
 import type { Asked } from '../api/http';
+import { BASE } from '../base';
 import { t } from '../language';
 import { Copy, Dialog } from '../ui/parts';
 import { batonOf, curlOf, javaOf, nodeOf, pythonOf } from './code';
@@ -16,7 +17,8 @@ export interface Taken {
 /** What is there as a link, keys, JSON, lines for a shell, and programs. */
 export default function CopyDialog(props: { of: Taken; onClose: () => void }): JSX.Element {
   const { asked, rows, keys } = props.of;
-  const { origin, href } = location;
+  const { href } = location;
+  const origin = location.origin + BASE;
   const baton = batonOf(origin, asked);
   const forms: [string, string][] = [
     ...(rows ? ([[t('part.copyAs.link'), href]] as [string, string][]) : []),

@@ -66,6 +66,11 @@ for (const [how, strips, name] of [
           await isAt(page, '/operate/processes');
           await page.reload();
           await rowsOf(page, 'Process instances').getByRole('link', { name: keys[name] }).waitFor();
+          // Requests for use elsewhere have the path, too.
+          await page.getByRole('button', { name: 'Copy as …' }).click();
+          const copies = page.getByRole('dialog', { name: 'Copy as' });
+          for (const form of ['curl', 'baton', 'Node']) assert.ok((await copies.getByRole('region', { name: form }).locator('pre').innerText()).includes(`${proxy.url}${PATH}${form === 'baton' ? ' ' : '/v2/process-instances/search'}`), form);
+          await copies.getByRole('button', { name: 'Close' }).click();
           await page.getByRole('button', { name: 'Sign out' }).click();
           await isAt(page, '/login');
           assert.deepEqual((await context.cookies(proxy.url + PATH)).map(({ name }) => name), []);
