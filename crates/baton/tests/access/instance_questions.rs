@@ -92,7 +92,7 @@ fn items(answer: &Value) -> &Vec<Value> {
     answer["items"].as_array().unwrap()
 }
 
-/// What an element waits for, and the only thing that it does.
+/// The only thing that an element waits for.
 fn awaited<'a>(answer: &'a Value, element_id: &str) -> &'a Value {
     let element = items(answer).iter().find(|one| one["elementId"] == element_id);
     let awaited = element.unwrap_or_else(|| panic!("{element_id}: {answer}"))["waitsFor"].as_array().unwrap();
@@ -360,7 +360,7 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     );
     refusals(&server, "GET", &format!("{path}/timeline")).await;
 
-    // What people do with it is told with their names.
+    // Actions of people are told with their names.
     let modify = json!({"activateInstructions": [{"elementId": "charge"}]});
     for (action, body) in [("modification", modify), ("cancellation", json!({}))] {
         let done = server.post(&format!("/v2/process-instances/{key}/{action}"), &body).by(&by("root"));

@@ -82,7 +82,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     outage(lab, server, "SQLite", &Store::File(file)).await?;
 
     let StorePlaces { postgres, opensearch } = lab.store_places();
-    // What an earlier run has left there stays untouched.
+    // Rows of earlier runs stay untouched.
     let own = own_name();
     if let Some(url) = &postgres {
         let (proxy, url) = StoreProxy::start(url).await?;

@@ -101,7 +101,7 @@ fn job(of: Key, kind: &'static str, intent: Intent) -> Record {
 
 const TASK: &str = "BPMN_ELEMENT";
 
-/// What is counted by hour, element and measure: how many, their sum, the longest.
+/// Counts by hour, element and measure: how many, their sum, the longest.
 fn counted(store: &dyn Store) -> BTreeMap<(i64, String, String), [i64; 3]> {
     let definition = Operand::Integer(DEFINITION.cast_signed());
     let asked = Statistics {
@@ -167,13 +167,13 @@ fn once(store: &dyn Store) {
         (1, "p", "TOTAL", [3, 3 * HOUR_MS, HOUR_MS]),
     ]);
     assert_eq!(counted(store), all);
-    // What comes again is there.
+    // Records that come again are there.
     feed.restart();
     feed.exporter.flush(Flush::Whole).unwrap();
     assert_eq!(counted(store), all);
 }
 
-/// What began before the program started anew is not forgotten, whether it was flushed before that or not.
+/// A beginning before the program started anew is not forgotten, whether it was flushed before that or not.
 fn open(store: &dyn Store) {
     let before = counted(store);
     let mut feed = Feed::new(store);
@@ -194,7 +194,7 @@ fn open(store: &dyn Store) {
     feed.restart();
     feed.happens(90, element(of, 1, Intent::ElementCompleted));
     feed.happens(95, element(of, 0, Intent::ElementCompleted));
-    // Nobody knows when this one began.
+    // The beginning of this one is not known.
     feed.happens(96, element(of + 50, 1, Intent::ElementCompleted));
     // Somebody completes a job for a worker.
     feed.happens(97, job(of + 50, TASK, Intent::Created));
