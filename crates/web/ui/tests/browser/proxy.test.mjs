@@ -50,9 +50,12 @@ for (const [how, strips, name] of [
           assert.deepEqual(await context.cookies(`${proxy.url}/other`), [], 'programs beside it get none');
           // What is done here is done there.
           page.on('dialog', (dialog) => dialog.accept());
-          await page.getByRole('button', { name: 'Suspend' }).click();
-          await until(async () => (await server.rest('GET', `/v2/process-instances/${keys[name]}`, undefined, as('admin'))).state === 'SUSPENDED', 'it is suspended');
-          await page.getByRole('button', { name: 'Resume' }).waitFor();
+          for (const [action, expected] of [['Suspend', 'SUSPENDED'], ['Resume', 'ACTIVE']]) {
+            await page.getByRole('button', { name: action }).click();
+            const path = `/v2/process-instances/${keys[name]}`;
+            await until(async () => (await server.rest('GET', path, undefined, as('admin'))).state === expected, `it is ${expected}`);
+          }
+          await page.getByRole('button', { name: 'Suspend' }).waitFor();
           // Links of the frame, of pages and in between, back and anew.
           await page.getByRole('link', { name: 'Tasklist' }).click();
           await isAt(page, '/tasklist');
