@@ -10,18 +10,22 @@ const DRAWN = '.diagram[data-drawn]';
 function watchOverlays() {
   globalThis.overlays = [];
   let began;
-  for (const name of ['append', 'remove', 'replaceChildren']) {
-    const own = Element.prototype[name];
-    Element.prototype[name] = function (...nodes) {
-      if (this.classList.contains('counts') || this.closest('.djs-overlay-container')) began ??= performance.now();
+  const note = (node) => node.closest?.('.counts, .djs-overlay-container') && (began ??= performance.now());
+  for (const [kind, name] of [[Element, 'append'], [Element, 'remove'], [Element, 'replaceChildren'], [Node, 'removeChild'], [Node, 'appendChild']]) {
+    const own = kind.prototype[name];
+    kind.prototype[name] = function (...nodes) {
+      note(this);
       return own.apply(this, nodes);
     };
   }
-  const removeChild = Node.prototype.removeChild;
-  Node.prototype.removeChild = function (node) {
-    if (this.closest?.('.djs-overlay-container')) began ??= performance.now();
-    return removeChild.call(this, node);
-  };
+  const text = Object.getOwnPropertyDescriptor(Node.prototype, 'textContent');
+  Object.defineProperty(Node.prototype, 'textContent', {
+    ...text,
+    set(value) {
+      note(this);
+      text.set.call(this, value);
+    },
+  });
   new MutationObserver(() => {
     if (began !== undefined) globalThis.overlays.push(performance.now() - began);
     began = undefined;

@@ -3,7 +3,7 @@
 
 const LIST = '^/v2/process-instances/search$';
 const ELEMENT_COUNTS = '/statistics/element-instances$';
-const ROWS = '.table tbody tr, .table .empty';
+const ROWS = 'main table tbody tr, main .empty';
 const TREE = '[role=treegrid] [role=row]';
 const processes = (query) => `/operate/processes?${new URLSearchParams(query)}`;
 const ACTIVE = { active: 'true', incidents: 'true' };

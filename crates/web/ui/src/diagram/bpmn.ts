@@ -11,6 +11,7 @@ export interface Counts {
 }
 
 interface Canvas {
+  getContainer(): HTMLElement;
   zoom(to: 'fit-viewport' | number, center?: 'auto'): void;
   zoom(): number;
   addMarker(id: string, marker: string): void;
@@ -71,7 +72,8 @@ export class Diagram {
   private readonly marked = new Map<string, Set<string>>();
   private readonly counted = new Map<string, { overlay: string; html: HTMLElement; of: Counts }>();
   private onSelect: Select | undefined;
-  private isDrawn = false;
+  /** The size of the place that it was fitted to. */
+  private fitted: string | undefined;
   /** Elements of the model that the diagram does not show. */
   notDrawn: string[] = [];
   /** Whether the model came without a diagram. */
@@ -95,7 +97,8 @@ export class Diagram {
   enter(place: HTMLElement, onSelect: Select): void {
     this.onSelect = onSelect;
     this.viewer.attachTo(place);
-    if (this.isDrawn) this.fit();
+    // Fitting measures everything, which takes long; in a place of the same size it stands as it stood.
+    if (this.fitted !== undefined && this.fitted !== sizeOf(place)) this.fit();
   }
 
   /** Leaves the page for the next one, which says what counts it shows: they are often the same. */
@@ -126,7 +129,6 @@ export class Diagram {
       .filter((one) => /(Task|task|Event|Gateway|callActivity|subProcess|SubProcess)$/.test(one.localName) && one.hasAttribute('id'))
       .map((one) => one.getAttribute('id')!)
       .filter((id) => !known.has(id));
-    this.isDrawn = true;
     this.fit();
   }
 
@@ -136,7 +138,9 @@ export class Diagram {
   }
 
   fit(): void {
-    this.get<Canvas>('canvas').zoom('fit-viewport', 'auto');
+    const canvas = this.get<Canvas>('canvas');
+    canvas.zoom('fit-viewport', 'auto');
+    this.fitted = sizeOf(canvas.getContainer());
   }
 
   zoom(factor: number): void {
@@ -163,7 +167,7 @@ export class Diagram {
       const known = this.counted.get(id);
       if (known && KINDS.every((kind) => (known.of[kind] ?? 0) === (of[kind] ?? 0))) continue;
       const html = known?.html ?? document.createElement('div');
-      html.replaceChildren(...badges(of));
+      showBadges(html, of);
       if (!known) {
         html.className = 'counts';
         html.dataset['element'] = id;
@@ -188,12 +192,19 @@ export class Diagram {
   }
 }
 
-function badges(of: Counts): HTMLElement[] {
-  return KINDS.filter((kind) => of[kind]).map((kind) => {
-    const badge = document.createElement('span');
+const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): string => `${clientWidth} ${clientHeight}`;
+
+/** Badges of what there is, with those that are there already. */
+function showBadges(html: HTMLElement, of: Counts): void {
+  const before = [...html.children] as HTMLElement[];
+  const wanted = KINDS.filter((kind) => of[kind]);
+  const isSame = before.length === wanted.length && wanted.every((kind, at) => before[at]!.className === kind);
+  const badges = isSame ? before : wanted.map(() => document.createElement('span'));
+  wanted.forEach((kind, at) => {
+    const badge = badges[at]!;
     badge.className = kind;
     badge.title = `${of[kind]} ${kind}`;
     badge.textContent = `${SIGNS[kind]} ${of[kind]}`;
-    return badge;
   });
+  if (!isSame) html.replaceChildren(...badges);
 }
