@@ -239,7 +239,7 @@ impl Exporter for StoreExporter {
 
     fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
         debug_assert!(self.left.instances.is_empty(), "all was flushed before a replay");
-        // What an attempt before has counted that came to nothing.
+        // Counts of an attempt before that came to nothing.
         self.projection.discard();
         let mut batch = Batch::default();
         self.projection.apply(record, &mut batch);

@@ -27,7 +27,7 @@ const ASKED_MAX: usize = 1000;
 pub(super) struct Durations {
     begun: Begun,
     counters: HashMap<Place, Counter>,
-    /// What ended without a beginning that is remembered.
+    /// Ends without a beginning that is remembered.
     open: Vec<Ended>,
 }
 
