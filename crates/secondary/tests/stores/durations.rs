@@ -101,7 +101,7 @@ fn job(of: Key, kind: &'static str, intent: Intent) -> Record {
 
 const TASK: &str = "BPMN_ELEMENT";
 
-/// Counts by hour, element and measure: how many, their sum, the longest.
+/// Counters by hour, element and measure: number, sum, longest.
 fn counted(store: &dyn Store) -> BTreeMap<(i64, String, String), [i64; 3]> {
     let definition = Operand::Integer(DEFINITION.cast_signed());
     let asked = Statistics {
@@ -139,7 +139,7 @@ pub fn run(store: &dyn Store) {
     forgotten(store);
 }
 
-/// Whatever begins and ends between two flushes, or with one in between.
+/// Instances begin and end between two flushes, or with one in between.
 fn once(store: &dyn Store) {
     let mut feed = Feed::new(store);
     for (number, flush) in [(0, false), (1, true), (2, false)] {
@@ -167,13 +167,13 @@ fn once(store: &dyn Store) {
         (1, "p", "TOTAL", [3, 3 * HOUR_MS, HOUR_MS]),
     ]);
     assert_eq!(counted(store), all);
-    // Records that come again are there.
+    // Records that come again are counted already.
     feed.restart();
     feed.exporter.flush(Flush::Whole).unwrap();
     assert_eq!(counted(store), all);
 }
 
-/// A beginning before the program started anew is not forgotten, whether it was flushed before that or not.
+/// Elements that began before the program started anew are counted, whether they were flushed before that or not.
 fn open(store: &dyn Store) {
     let before = counted(store);
     let mut feed = Feed::new(store);
@@ -194,7 +194,7 @@ fn open(store: &dyn Store) {
     feed.restart();
     feed.happens(90, element(of, 1, Intent::ElementCompleted));
     feed.happens(95, element(of, 0, Intent::ElementCompleted));
-    // The beginning of this one is not known.
+    // Nobody knows when this one began.
     feed.happens(96, element(of + 50, 1, Intent::ElementCompleted));
     // Somebody completes a job for a worker.
     feed.happens(97, job(of + 50, TASK, Intent::Created));

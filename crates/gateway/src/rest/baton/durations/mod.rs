@@ -24,7 +24,7 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(written(&told))
 }
 
-/// The question.
+/// A question for durations.
 struct Asked {
     definition: Operand,
     from_ms: Option<i64>,
