@@ -153,7 +153,15 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
                 <select aria-label={t('lists.more.condition')} value={lines()[at]!.operator} onChange={(event) => change(at, { operator: event.currentTarget.value as Line['operator'] })}>
                   <For each={OPERATORS}>{(operator) => <option value={operator}>{t(`lists.operator.${operator}`)}</option>}</For>
                 </select>
-                <Show when={lines()[at]!.operator !== 'exists'}>
+                <Show
+                  when={lines()[at]!.operator !== 'exists'}
+                  fallback={
+                    <select aria-label={t('lists.more.value')} value={lines()[at]!.text === 'false' ? 'false' : ''} onChange={(event) => change(at, { text: event.currentTarget.value })}>
+                      <option value="">{t('lists.yes')}</option>
+                      <option value="false">{t('lists.no')}</option>
+                    </select>
+                  }
+                >
                   <select aria-label={t('lists.more.type')} value={lines()[at]!.type} onChange={(event) => change(at, { type: event.currentTarget.value as ValueType })}>
                     <For each={VALUE_TYPES}>{(type) => <option value={type}>{t(`lists.valueType.${type}`)}</option>}</For>
                   </select>

@@ -69,6 +69,17 @@ test('typed conditions on variables, with suggested names, tags and alternatives
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await page.waitForURL(/var=amount%3Aexists/);
     await count(rows, 1);
+    const without = async (name) => (await search(server, 'process-instances', { variables: [{ name, value: { $exists: false } }] })).items.map((one) => one.processInstanceKey).sort();
+    await opens(page, '/operate/processes');
+    await page.getByRole('button', { name: '+ Filter' }).click();
+    await dialog.getByLabel('Name of the variable').fill('amount');
+    await dialog.getByLabel('Condition', { exact: true }).selectOption('exists');
+    await dialog.getByLabel('Value', { exact: true }).selectOption('no');
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/var=amount%3Aexists%3Afalse/);
+    await page.getByText('amount exists not').waitFor();
+    await count(rows, 4);
+    assert.deepEqual(await without('amount'), [keys.suspended, keys.canceled, keys.parent, keys.child].sort());
     await opens(page, '/operate/processes');
     await page.getByRole('button', { name: '+ Alternative' }).click();
     await dialog.getByLabel('Business ID').fill('link-1');
@@ -167,6 +178,8 @@ const table = () => [
   ['/operate/processes?var=customer:like:%22%2A%22', 3],
   ['/operate/processes?var=customer:eq:null', 1],
   ['/operate/processes?var=customer:exists:&var=amount:exists:', 2],
+  ['/operate/processes?var=customer:exists:false', 2],
+  ['/operate/processes?var=customer:exists:&var=amount:exists:false', 2],
   ['/operate/processes?or=businessId%3Dlink-1&or=suspended%3Dtrue', 2],
   ['/operate/processes?sort=startDate%2Bdesc', 6],
   ['/operate/processes?sort=processInstanceKey:asc', 6],

@@ -73,6 +73,7 @@ const look = (server, keys) =>
       ['var=amount:eq:7', 1],
       ['var=customer:like:%22a%2A%22', 1],
       ['var=amount:exists:&sort=businessId:desc', 2],
+      ['var=customer:exists:false', 2],
       ['or=businessId%3Dstore-1&or=process%3Dmanual', 2],
       [`ids=${keys.broken},${keys.manual}`, 2],
       ['errorMessage=no%20money', 1],
