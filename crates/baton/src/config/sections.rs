@@ -109,8 +109,7 @@ sections! {
     "management" management: ManagementPort {
         /// Address and port to listen on.
         listen: ListenAddress = ListenAddress::any(9600);
-        /// Whether everything but probes and metrics needs credentials as in the section security, and with
-        /// authorizations the permission SYSTEM READ or UPDATE.
+        /// Whether all but probes and metrics needs credentials and, with authorizations, SYSTEM READ or UPDATE.
         authentication: bool = false;
     }
 
@@ -189,13 +188,11 @@ sections! {
         clock_skew: Duration = s(60), [s(0), s(600)];
         /// Age at which the issuer's keys are fetched again.
         keys_max_age: Duration = s(300), [s(10), DAY];
-        /// ID by which the issuer knows this server. With it, people sign in at the issuer with their browser; without,
-        /// only with a token.
+        /// ID by which the issuer knows this server. With it, browsers sign in at the issuer; without, only tokens do.
         client_id: Option<Text> = None;
         /// Secret of that client; without, it is a public one.
         client_secret: Secret = Secret::default();
-        /// Where the issuer sends browsers back to, such as https://baton.example.com/sso-callback; by default, the
-        /// address that they came by, with that path.
+        /// Where the issuer sends browsers back to; by default, /sso-callback at the address that they came by.
         redirect_uri: Option<Text> = None;
         /// Scopes that the issuer is asked for.
         scopes: Names = Names(vec!["openid".to_owned(), "profile".to_owned()]);
@@ -406,8 +403,7 @@ sections! {
         fresh_timeout: Duration = s(1), [Duration::ZERO, s(600)];
         /// Time limit for a search.
         query_timeout: Duration = s(10), [ms(10), s(600)];
-        /// Whether each step of an instance is kept, with the values of variables, for as long as the instance is. It
-        /// begins with instances that start from then on, and costs throughput and room.
+        /// Whether each step of an instance that starts from then on is kept, with variables. It costs room.
         steps: bool = false;
         /// Whether it is counted how long elements, and the waiting and the work for their jobs, take, by the hour.
         durations: bool = false;
@@ -532,8 +528,7 @@ sections! {
         max_fuel_per_step: u64 = 1_500_000, [10_000, 1_000_000_000];
         /// Bytes of the values that one step makes. Beyond them, the step ends in an incident.
         max_bytes_per_step: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
-        /// Bytes of memory of all values, stored or not, that the expressions and decisions of one step or of an
-        /// evaluation outside of instances make. Beyond them, the step ends in an incident.
+        /// Bytes of memory of all values that expressions and decisions of one step make. Beyond: an incident.
         max_evaluation_bytes: Size = Size::mib(32), [Size(256 << 10), Size::mib(1024)];
         /// Bytes of one variable as JSON. A larger one in a request is refused; of an expression it is an incident.
         max_variable_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
@@ -702,8 +697,7 @@ sections! {
 
     /// The log on the standard error output.
     "logging" logging: Logging {
-        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug. Some libraries are
-        /// quiet unless they are named, such as openraft=info.
+        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug,openraft=info.
         level: Levels = Levels("info".to_owned());
         /// One line for people (text) or one object per line (json).
         format: LogFormat = LogFormat::Text;

@@ -157,24 +157,7 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     .await;
     drop(south);
 
-    // A job that failed is an incident of its element.
-    let body = json!({"type": "charge", "timeout": 60_000, "maxJobsToActivate": 1, "worker": "w", "tenantIds": ["south"]});
-    let jobs = server.post("/v2/jobs/activation", &body).by(&by("root")).send().await.expect(200).json();
-    let job = jobs["jobs"][0]["jobKey"].as_str().unwrap();
-    eventually("who has the job", async || {
-        (awaited(&ask(&server, "ann", &path).await, "charge")["job"]["worker"] == "w").then_some(())
-    })
-    .await;
-    let fail = json!({"retries": 0, "errorMessage": "no money"});
-    server.post(&format!("/v2/jobs/{job}/failure"), &fail).by(&by("root")).send().await.expect(204);
-    let charge = eventually("the incident", async || {
-        let told = ask(&server, "ann", &format!("{path}?elementId=charge")).await;
-        let charge = items(&told)[0].clone();
-        (charge["incidents"] != json!([])).then_some(charge)
-    })
-    .await;
-    assert_eq!(charge["incidents"][0]["errorMessage"], "no money");
-    assert_eq!(charge["incidents"][0]["jobKey"], job);
+    fails(&server, &path).await;
 
     // Page by page.
     let page = ask(&server, "ann", &format!("{path}?from=8&limit=5")).await;
@@ -194,6 +177,27 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     })
     .await;
     assert_eq!((items(&ended).len(), &ended["totalItems"]), (0, &json!(0)));
+}
+
+/// A job that failed is an incident of its element.
+async fn fails(server: &Server, path: &str) {
+    let body = json!({"type": "charge", "timeout": 60_000, "maxJobsToActivate": 1, "worker": "w", "tenantIds": ["south"]});
+    let jobs = server.post("/v2/jobs/activation", &body).by(&by("root")).send().await.expect(200).json();
+    let job = jobs["jobs"][0]["jobKey"].as_str().unwrap();
+    eventually("who has the job", async || {
+        (awaited(&ask(server, "ann", &path).await, "charge")["job"]["worker"] == "w").then_some(())
+    })
+    .await;
+    let fail = json!({"retries": 0, "errorMessage": "no money"});
+    server.post(&format!("/v2/jobs/{job}/failure"), &fail).by(&by("root")).send().await.expect(204);
+    let charge = eventually("the incident", async || {
+        let told = ask(server, "ann", &format!("{path}?elementId=charge")).await;
+        let charge = items(&told)[0].clone();
+        (charge["incidents"] != json!([])).then_some(charge)
+    })
+    .await;
+    assert_eq!(charge["incidents"][0]["errorMessage"], "no money");
+    assert_eq!(charge["incidents"][0]["jobKey"], job);
 }
 
 /// An instance of somebody else is refused, one of another tenant is not there.
@@ -360,19 +364,24 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     );
     refusals(&server, "GET", &format!("{path}/timeline")).await;
 
-    // Actions of people are told with their names.
+    acted_on(&server, &path, &counts).await;
+}
+
+/// Actions of people are told with their names.
+async fn acted_on(server: &Server, path: &str, counts: &dyn Fn(&Value, &str) -> Option<(Value, Value)>) {
     let modify = json!({"activateInstructions": [{"elementId": "charge"}]});
     for (action, body) in [("modification", modify), ("cancellation", json!({}))] {
-        let done = server.post(&format!("/v2/process-instances/{key}/{action}"), &body).by(&by("root"));
+        let done =
+            server.post(&format!("{}/{action}", path.replace("/baton/v1", "/v2")), &body).by(&by("root"));
         assert!([200, 204].contains(&done.send().await.status), "{action}");
     }
     let ended = eventually("the end", async || {
-        let then = ask(&server, "ann", &format!("{path}/at/{}", i64::MAX)).await;
+        let then = ask(server, "ann", &format!("{path}/at/{}", i64::MAX)).await;
         (then["state"] == "TERMINATED").then_some(then)
     })
     .await;
     assert_eq!((counts(&ended, "charge"), &ended["totalJobs"]), (Some((json!(0), json!(0))), &json!(0)));
-    let timeline = ask(&server, "ann", &format!("{path}/timeline")).await;
+    let timeline = ask(server, "ann", &format!("{path}/timeline")).await;
     let events: Vec<_> =
         timeline["events"].as_array().unwrap().iter().map(|one| (&one["kind"], &one["value"])).collect();
     let by_root = |kind: &str| (json!(kind), json!("root"));

@@ -157,7 +157,7 @@ async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
         (answer.status, began.elapsed())
     };
     let out = async |browser: &Browser| {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        some_time().await;
         let out = browser.send(server.ask("POST", "/logout")).header("x-csrf-token", &*browser.csrf);
         out.send().await.expect(204);
     };
@@ -167,11 +167,17 @@ async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
     // A user who is removed is no user any more.
     let bob = login("username=bob&password=right").await;
     let remove = async || {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        some_time().await;
         let removed = server.ask("DELETE", "/v2/users/bob").by(&basic("ann", "right"));
         removed.send().await.expect(204);
     };
     let ((of_bob, after), ()) = tokio::join!(wait(&bob, 25_000), remove());
     assert_eq!(of_bob, 401);
     assert!(after < Duration::from_secs(20), "{after:?}");
+}
+
+/// Long enough for a request that waits to have begun.
+async fn some_time() {
+    let began = Instant::now();
+    eventually("some time", async || (began.elapsed() >= Duration::from_millis(500)).then_some(())).await;
 }

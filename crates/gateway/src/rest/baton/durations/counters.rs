@@ -9,7 +9,7 @@ use search::{
     Test,
 };
 
-use super::{Asked, Figures, Parts, Told};
+use super::{Asked, Durations, Figures, Parts};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
@@ -23,7 +23,7 @@ const COUNTED: (ColumnId, ColumnId) = (duration::DEFINITION_KEY, duration::TIME)
 /// Spreads by measure.
 type Spreads = BTreeMap<Name, Spread>;
 
-pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Told, Failure> {
+pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Failure> {
     call.fresh_storage().await?;
     let visible = call.visible_rows(&duration::ENTITY).await?;
     let filter = asked.filter(COUNTED, true).and(visible.clone());
@@ -45,7 +45,7 @@ pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Told, Failure
     let sampled = elements.iter().map(|(_, parts)| parts.total.count).sum();
     let since_ms = since(call, asked, visible).await?;
     let is_complete = is_complete && has_all_hours;
-    Ok(Told { elements, process, hours, are_counted: true, since_ms, sampled, is_complete })
+    Ok(Durations { elements, process, hours, are_counted: true, since_ms, sampled, is_complete })
 }
 
 /// Counters that pass a filter, added up by some columns, measure and bucket; and whether these are all.

@@ -81,7 +81,7 @@ struct Parts {
 
 /// The answer.
 #[derive(Debug, Default)]
-struct Told {
+struct Durations {
     elements: Vec<(Name, Parts)>,
     /// The instances themselves, where they are counted.
     process: Option<Parts>,
@@ -94,7 +94,7 @@ struct Told {
     is_complete: bool,
 }
 
-fn written(told: &Told) -> Reply {
+fn written(told: &Durations) -> Reply {
     let mut out = Vec::with_capacity(512 * told.elements.len() + 256 * told.hours.len() + 256);
     let answer = object(&mut out)
         .list("items", &told.elements, |(element_id, parts), out| {

@@ -6,14 +6,14 @@ use protocol::Name;
 use search::model::element_instance as element;
 use search::{EntityRef, Filter, Position, Search, Sort, Test};
 
-use super::{Asked, Figures, Parts, Told, hour};
+use super::{Asked, Durations, Figures, Parts, hour};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
 /// Elements that are looked at.
 const SAMPLE_MAX: u32 = 10_000;
 
-pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Told, Failure> {
+pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Failure> {
     let filter = asked.filter((element::DEFINITION_KEY, element::END), false);
     let filter = filter.and(Filter::Column(element::END, Test::Exists(true)));
     let search = Search {
@@ -41,12 +41,12 @@ pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Told, Failure
     let of = |durations| Parts { total: Figures::of(durations), ..Parts::default() };
     let mut elements: Vec<_> = by_element.into_iter().map(|(id, durations)| (id, of(durations))).collect();
     elements.sort_by_key(|(_, parts)| std::cmp::Reverse(parts.total.total_ms));
-    Ok(Told {
+    Ok(Durations {
         elements,
         hours: by_hour.into_iter().map(|(time_ms, durations)| (time_ms, of(durations))).collect(),
         sampled: found.rows.len() as i64,
         is_complete: found.total <= found.rows.len() as u64,
-        ..Told::default()
+        ..Durations::default()
     })
 }
 

@@ -1,4 +1,4 @@
-//! The things that elements wait for: jobs, tasks, messages, timers, signals, conditions, and instances that they have called.
+//! The things that elements wait for: jobs, tasks, messages, timers, signals, conditions, and called instances.
 
 use std::collections::BTreeMap;
 
