@@ -1,5 +1,5 @@
-//! `GET /baton/v1/process-instances/{processInstanceKey}/explanation`: the things that each active element of an instance
-//! waits for, since when, whether anybody serves it, and its incidents.
+//! `GET /baton/v1/process-instances/{processInstanceKey}/explanation`: the things that each active element
+//! of an instance waits for, since when, whether anybody serves it, and its incidents.
 //!
 //! An element that others run in is told of only if it waits itself, for a listener of its own, or has an incident.
 
