@@ -185,7 +185,7 @@ async fn fails(server: &Server, path: &str) {
     let jobs = server.post("/v2/jobs/activation", &body).by(&by("root")).send().await.expect(200).json();
     let job = jobs["jobs"][0]["jobKey"].as_str().unwrap();
     eventually("who has the job", async || {
-        (awaited(&ask(server, "ann", &path).await, "charge")["job"]["worker"] == "w").then_some(())
+        (awaited(&ask(server, "ann", path).await, "charge")["job"]["worker"] == "w").then_some(())
     })
     .await;
     let fail = json!({"retries": 0, "errorMessage": "no money"});
@@ -328,10 +328,6 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
             then["variables"].as_array().unwrap().iter().filter(|one| one["scopeKey"] == json!(key));
         of_instance.map(text).collect::<Vec<_>>()
     };
-    let counts = |then: &Value, id: &str| {
-        let found = then["counts"].as_array().unwrap().iter().find(|one| one["elementId"] == id);
-        found.map(|one| (one["active"].clone(), one["completed"].clone()))
-    };
     let early =
         at(&position(&|step| step["kind"] == "ELEMENT_ACTIVATED" && step["elementId"] == "fork")).await;
     assert_eq!(variables(&early), [r#"order="A-7""#]);
@@ -364,11 +360,17 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
     );
     refusals(&server, "GET", &format!("{path}/timeline")).await;
 
-    acted_on(&server, &path, &counts).await;
+    acted_on(&server, &path).await;
+}
+
+/// Active and completed instances of an element, as of a position.
+fn counts(then: &Value, id: &str) -> Option<(Value, Value)> {
+    let found = then["counts"].as_array().unwrap().iter().find(|one| one["elementId"] == id);
+    found.map(|one| (one["active"].clone(), one["completed"].clone()))
 }
 
 /// Actions of people are told with their names.
-async fn acted_on(server: &Server, path: &str, counts: &dyn Fn(&Value, &str) -> Option<(Value, Value)>) {
+async fn acted_on(server: &Server, path: &str) {
     let modify = json!({"activateInstructions": [{"elementId": "charge"}]});
     for (action, body) in [("modification", modify), ("cancellation", json!({}))] {
         let done =
