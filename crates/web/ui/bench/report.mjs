@@ -28,10 +28,10 @@ export function gather(file, conditions, results) {
 export function write(document, { conditions, results }, order) {
   const rows = order.flatMap((name) => results[name] ?? []);
   const lines = rows.map((one) => `| ${one.budget} | ${withUnit(one.figure, one.unit)} | ${withUnit(one.limit, one.unit)} | ${verdict(one)} | ${one.note} |`);
-  const { instances, elements, browser } = conditions;
+  const { instances, elements, browser, isFresh } = conditions;
   const head = [
     `${instances.toLocaleString('en')} instances, one more with ${elements.toLocaleString('en')} elements; Chromium ${browser}, the server and the load on`,
-    `one machine with ${machine()}:`,
+    `one machine with ${machine()}${isFresh ? '; pages of `crates/web/dist` before a server that was built earlier, whose answers pass a process more' : ''}:`,
   ];
   const table = ['| budget | figure | limit | held | how |', '|---|---|---|---|---|', ...lines];
   const text = readFileSync(document, 'utf8');

@@ -17,6 +17,8 @@ import { tree } from './tree.mjs';
 
 const MEASUREMENTS = { program, sizes, first, clicks, tree, diagram, actions, idle };
 const FULL = { instances: 1_000_000, elements: 100_000, rate: 150, loads: 20, rounds: 40, opens: 5, actions: 100, changes: 60, idleMs: 60_000, crowdMs: 20_000 };
+/** The same content with fewer samples, for a machine that is quiet for some minutes alone. */
+const SHORT = { ...FULL, loads: 10, rounds: 10, opens: 3, actions: 40, changes: 20, crowdMs: 10_000 };
 /** To see that it works; the figures mean little. */
 const QUICK = { instances: 2000, elements: 2000, rate: 150, loads: 2, rounds: 1, opens: 1, actions: 4, changes: 4, idleMs: 10_000, crowdMs: 4000 };
 const SETTINGS = ['rest.server_timing=true'];
@@ -25,17 +27,17 @@ const ANY_LINE = [/./];
 const TEXT = { type: 'string' };
 
 const { values: options } = parseArgs({
-  options: { baton: TEXT, without: TEXT, scratch: TEXT, instances: TEXT, elements: TEXT, only: { ...TEXT, multiple: true }, document: TEXT, quick: { type: 'boolean', default: false }, 'fill-only': { type: 'boolean', default: false } },
+  options: { baton: TEXT, without: TEXT, scratch: TEXT, instances: TEXT, elements: TEXT, only: { ...TEXT, multiple: true }, document: TEXT, quick: { type: 'boolean', default: false }, short: { type: 'boolean', default: false }, 'fill-only': { type: 'boolean', default: false } },
 });
 const unknown = (options.only ?? []).filter((name) => !(name in MEASUREMENTS));
 if (!options.baton || !options.scratch || unknown.length > 0) {
-  console.error(`usage: node bench/run.mjs --baton PATH --scratch DIR [--quick] [--instances N] [--elements N] [--without PATH]
+  console.error(`usage: node bench/run.mjs --baton PATH --scratch DIR [--quick|--short] [--instances N] [--elements N] [--without PATH]
   [--fill-only] [--document FILE] [--only ${Object.keys(MEASUREMENTS).join('|')}]…`);
   process.exit(2);
 }
 process.env.BATON = resolve(options.baton);
 const number = (text, usual) => (text === undefined ? usual : Number.parseInt(text, 10));
-const usual = options.quick ? QUICK : FULL;
+const usual = options.quick ? QUICK : options.short ? SHORT : FULL;
 const size = { ...usual, instances: number(options.instances, usual.instances), elements: number(options.elements, usual.elements) };
 const folder = resolve(options.scratch, 'web-bench');
 const filled = join(folder, `filled-${size.instances}-${size.elements}`);
@@ -92,7 +94,9 @@ if (!options['fill-only']) {
   const names = Object.keys(MEASUREMENTS).filter((name) => !options.only || options.only.includes(name));
   const browser = (await openBrowser()).version();
   const results = await measure(store, names);
-  const conditions = { instances: size.instances, elements: size.elements, isQuick: options.quick, browser };
+  const { instances, elements, rounds } = size;
+  // With FRESH, pages come from `dist/`, before the server.
+  const conditions = { instances, elements, rounds, browser, isFresh: Boolean(process.env.FRESH) };
   const all = gather(join(folder, 'results.json'), conditions, results);
   const rows = Object.keys(MEASUREMENTS).flatMap((name) => all.results[name] ?? []);
   console.log(`\n${rows.filter(({ isHeld }) => !isHeld).length} of ${rows.length} are over their limit`);
