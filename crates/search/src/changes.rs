@@ -123,7 +123,7 @@ impl Flush {
         &self.of_instances[first..first + count]
     }
 
-    /// What else was touched: lists, definitions, batch operations. None of them tells an instance.
+    /// Everything else that was touched: lists, definitions, batch operations. None of them tells an instance.
     pub fn broad(&self) -> &[Touch] {
         &self.broad
     }

@@ -92,7 +92,7 @@ fn items(answer: &Value) -> &Vec<Value> {
     answer["items"].as_array().unwrap()
 }
 
-/// What an element waits for, and the only thing that it does.
+/// The only thing that an element waits for.
 fn awaited<'a>(answer: &'a Value, element_id: &str) -> &'a Value {
     let element = items(answer).iter().find(|one| one["elementId"] == element_id);
     let awaited = element.unwrap_or_else(|| panic!("{element_id}: {answer}"))["waitsFor"].as_array().unwrap();
@@ -136,45 +136,8 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     let call_activity = items(&hidden).iter().find(|one| one["elementId"] == "call").unwrap();
     assert_eq!(call_activity["waitsFor"], json!([]));
 
-    // Somebody comes who takes such jobs, of this tenant; another takes those of another.
-    let stream = async |tenant: &str, user: &str| {
-        let request = pb::StreamActivatedJobsRequest {
-            r#type: "pick".to_owned(),
-            worker: user.to_owned(),
-            timeout: 60_000,
-            tenant_ids: vec![tenant.to_owned()],
-            ..Default::default()
-        };
-        server.grpc().await.stream_activated_jobs(call(request, &by(user))).await.unwrap()
-    };
-    let (_north, south) = (stream("north", "bob").await, stream("south", "root").await);
-    let called_key = called["processInstanceKey"].as_str().unwrap();
-    let of_called = format!("/baton/v1/process-instances/{called_key}/explanation");
-    eventually("the worker", async || {
-        let told = ask(&server, "root", &of_called).await;
-        (awaited(&told, "pick")["job"]["streams"] == 1).then_some(())
-    })
-    .await;
-    drop(south);
-
-    // A job that failed is an incident of its element.
-    let body = json!({"type": "charge", "timeout": 60_000, "maxJobsToActivate": 1, "worker": "w", "tenantIds": ["south"]});
-    let jobs = server.post("/v2/jobs/activation", &body).by(&by("root")).send().await.expect(200).json();
-    let job = jobs["jobs"][0]["jobKey"].as_str().unwrap();
-    eventually("who has the job", async || {
-        (awaited(&ask(&server, "ann", &path).await, "charge")["job"]["worker"] == "w").then_some(())
-    })
-    .await;
-    let fail = json!({"retries": 0, "errorMessage": "no money"});
-    server.post(&format!("/v2/jobs/{job}/failure"), &fail).by(&by("root")).send().await.expect(204);
-    let charge = eventually("the incident", async || {
-        let told = ask(&server, "ann", &format!("{path}?elementId=charge")).await;
-        let charge = items(&told)[0].clone();
-        (charge["incidents"] != json!([])).then_some(charge)
-    })
-    .await;
-    assert_eq!(charge["incidents"][0]["errorMessage"], "no money");
-    assert_eq!(charge["incidents"][0]["jobKey"], job);
+    workers_are_counted(&server, called["processInstanceKey"].as_str().unwrap()).await;
+    an_incident_is_told(&server, &path).await;
 
     // Page by page.
     let page = ask(&server, "ann", &format!("{path}?from=8&limit=5")).await;
@@ -194,6 +157,49 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     })
     .await;
     assert_eq!((items(&ended).len(), &ended["totalItems"]), (0, &json!(0)));
+}
+
+async fn workers_are_counted(server: &Server, called_key: &str) {
+    // Somebody comes who takes such jobs, of this tenant; another takes those of another.
+    let stream = async |tenant: &str, user: &str| {
+        let request = pb::StreamActivatedJobsRequest {
+            r#type: "pick".to_owned(),
+            worker: user.to_owned(),
+            timeout: 60_000,
+            tenant_ids: vec![tenant.to_owned()],
+            ..Default::default()
+        };
+        server.grpc().await.stream_activated_jobs(call(request, &by(user))).await.unwrap()
+    };
+    let (_north, south) = (stream("north", "bob").await, stream("south", "root").await);
+    let of_called = format!("/baton/v1/process-instances/{called_key}/explanation");
+    eventually("the worker", async || {
+        let told = ask(server, "root", &of_called).await;
+        (awaited(&told, "pick")["job"]["streams"] == 1).then_some(())
+    })
+    .await;
+    drop(south);
+}
+
+async fn an_incident_is_told(server: &Server, path: &str) {
+    // A job that failed is an incident of its element.
+    let body = json!({"type": "charge", "timeout": 60_000, "maxJobsToActivate": 1, "worker": "w", "tenantIds": ["south"]});
+    let jobs = server.post("/v2/jobs/activation", &body).by(&by("root")).send().await.expect(200).json();
+    let job = jobs["jobs"][0]["jobKey"].as_str().unwrap();
+    eventually("who has the job", async || {
+        (awaited(&ask(server, "ann", path).await, "charge")["job"]["worker"] == "w").then_some(())
+    })
+    .await;
+    let fail = json!({"retries": 0, "errorMessage": "no money"});
+    server.post(&format!("/v2/jobs/{job}/failure"), &fail).by(&by("root")).send().await.expect(204);
+    let charge = eventually("the incident", async || {
+        let told = ask(server, "ann", &format!("{path}?elementId=charge")).await;
+        let charge = items(&told)[0].clone();
+        (charge["incidents"] != json!([])).then_some(charge)
+    })
+    .await;
+    assert_eq!(charge["incidents"][0]["errorMessage"], "no money");
+    assert_eq!(charge["incidents"][0]["jobKey"], job);
 }
 
 /// An instance of somebody else is refused, one of another tenant is not there.
@@ -359,20 +365,24 @@ async fn an_instance_is_shown_as_it_was_where_steps_are_kept() {
         (&json!("fork"), &timeline["totalItems"])
     );
     refusals(&server, "GET", &format!("{path}/timeline")).await;
+    people_are_named(&server, &key).await;
+}
 
-    // What people do with it is told with their names.
+/// Things that people do with an instance are told with their names.
+async fn people_are_named(server: &Server, key: &str) {
+    let path = format!("/baton/v1/process-instances/{key}");
     let modify = json!({"activateInstructions": [{"elementId": "charge"}]});
     for (action, body) in [("modification", modify), ("cancellation", json!({}))] {
         let done = server.post(&format!("/v2/process-instances/{key}/{action}"), &body).by(&by("root"));
         assert!([200, 204].contains(&done.send().await.status), "{action}");
     }
     let ended = eventually("the end", async || {
-        let then = ask(&server, "ann", &format!("{path}/at/{}", i64::MAX)).await;
+        let then = ask(server, "ann", &format!("{path}/at/{}", i64::MAX)).await;
         (then["state"] == "TERMINATED").then_some(then)
     })
     .await;
-    assert_eq!((counts(&ended, "charge"), &ended["totalJobs"]), (Some((json!(0), json!(0))), &json!(0)));
-    let timeline = ask(&server, "ann", &format!("{path}/timeline")).await;
+    assert_eq!((&ended["totalJobs"], &ended["counts"][0]["active"]), (&json!(0), &json!(0)));
+    let timeline = ask(server, "ann", &format!("{path}/timeline")).await;
     let events: Vec<_> =
         timeline["events"].as_array().unwrap().iter().map(|one| (&one["kind"], &one["value"])).collect();
     let by_root = |kind: &str| (json!(kind), json!("root"));

@@ -146,6 +146,7 @@ async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
         begun.unwrap_or_else(|answer| panic!("{answer:?}")).0
     };
     let (ann, bob) = (login("username=ann&password=right").await, login("username=bob&password=right").await);
+    let began_to_wait = tokio::sync::Notify::new();
     let wait = async |browser: &Browser, timeout_ms: u64| {
         let ask = |body: &serde_json::Value| {
             browser.send(server.post("/baton/v1/changes", body)).header("x-csrf-token", &*browser.csrf).send()
@@ -153,11 +154,16 @@ async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
         let topics = json!(["batch-operation:1"]);
         let place = ask(&json!({"topics": topics})).await.expect(200).json()["after"].clone();
         let began = Instant::now();
+        began_to_wait.notify_one();
         let answer = ask(&json!({"topics": topics, "after": place, "timeoutMs": timeout_ms})).await;
         (answer.status, began.elapsed())
     };
     let out = async |browser: &Browser| {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        // Both wait, and the server has answered others meanwhile.
+        for _ in 0..2 {
+            began_to_wait.notified().await;
+            browser.send(server.get("/v2/authentication/me")).send().await.expect(200);
+        }
         let out = browser.send(server.ask("POST", "/logout")).header("x-csrf-token", &*browser.csrf);
         out.send().await.expect(204);
     };
@@ -167,7 +173,8 @@ async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
     // A user who is removed is no user any more.
     let bob = login("username=bob&password=right").await;
     let remove = async || {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        began_to_wait.notified().await;
+        server.get("/v2/authentication/me").by(&basic("ann", "right")).send().await.expect(200);
         let removed = server.ask("DELETE", "/v2/users/bob").by(&basic("ann", "right"));
         removed.send().await.expect(204);
     };

@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((changed, waited_ms), (vec![0, 1], 0));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![], 25_000));
-        // What is nothing to this reader is looked at together.
+        // Changes that are nothing to this reader are looked at together.
         let (after, (told_of, waited_ms, _)) = tokio::join!(
             async {
                 for position in 7..57 {

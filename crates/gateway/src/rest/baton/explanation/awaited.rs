@@ -1,4 +1,5 @@
-//! What elements wait for: jobs, tasks, messages, timers, signals, conditions, and instances that they have called.
+//! Things that elements wait for: jobs, tasks, messages, timers, signals, conditions, and instances that they have
+//! called.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 use crate::rest::writer::{Digits, Moment};
 
-/// Who would take jobs of a type.
+/// Workers that would take jobs of a type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Serving {
     streams: u32,
@@ -230,7 +231,7 @@ impl Details {
     }
 }
 
-/// What some elements of an instance wait for, by their keys.
+/// Things that some elements of an instance wait for, by the keys of these.
 pub(super) async fn of(
     call: &Call<'_>,
     instance: &Row,

@@ -1,5 +1,5 @@
-//! `GET /baton/v1/process-instances/{processInstanceKey}/explanation`: what each active element of an instance waits for,
-//! since when, whether anybody is there to serve it, and what is wrong with it.
+//! `GET /baton/v1/process-instances/{processInstanceKey}/explanation`: what each active element of an instance waits
+//! for, since when, whether anybody is there to serve it, and what is wrong with it.
 //!
 //! An element that others run in is told of only if it waits itself, for a listener of its own, or has an incident.
 

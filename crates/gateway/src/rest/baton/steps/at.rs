@@ -47,7 +47,7 @@ struct Counts {
     canceled: u64,
 }
 
-/// What was so behind the steps that it was told.
+/// The state behind the steps that it was told.
 #[derive(Debug)]
 struct Then {
     instance_key: Key,

@@ -1,5 +1,5 @@
-//! `GET /baton/v1/process-instances/{processInstanceKey}/timeline`: when each element ran, and where its time went, from
-//! the steps that are kept.
+//! `GET /baton/v1/process-instances/{processInstanceKey}/timeline`: when each element ran, and where its time went,
+//! from the steps that are kept.
 
 use std::collections::BTreeMap;
 
