@@ -238,7 +238,8 @@ impl Setting for Text {
 pub struct BasePath(pub gateway::BasePath);
 
 impl Setting for BasePath {
-    const EXPECTED: &'static str = "a path that begins and ends with '/', such as /tools/baton/, and not with the path of a page or of the API";
+    const EXPECTED: &'static str = "a path that begins and ends with '/', such as /tools/baton/, and that does not \
+                                    begin as a page or the API does";
 
     fn parse(text: &str) -> Option<Self> {
         gateway::BasePath::parse(text).map(Self)
