@@ -42,6 +42,7 @@ NOT_RUN = (
     Left("docs/outages.md", "OUTAGE_FAULTS=", _HOURS),
     Left("docs/performance.md", "make bench", _HOURS),
     Left("docs/performance.md", "make microbench", _HOURS),
+    Left("docs/performance.md", "make web-bench", _HOURS),
     Left("docs/performance.md", "cargo run --profile dist", _OPTIMIZED),
 )
 
@@ -49,6 +50,7 @@ OTHER_LANGUAGES = {
     "java": _CLIENT,
     "json": "bodies and answers of operations of our own; tests of the gateway hold them against their contract",
     "js": _CLIENT,
+    "nginx": "settings of a proxy; a test of the web application has one of its own before the server",
     "python": _CLIENT,
 }
 """Languages of blocks that are neither commands nor settings, with the reason why they are not run."""

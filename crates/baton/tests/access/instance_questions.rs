@@ -136,27 +136,7 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     let call_activity = items(&hidden).iter().find(|one| one["elementId"] == "call").unwrap();
     assert_eq!(call_activity["waitsFor"], json!([]));
 
-    // Somebody comes who takes such jobs, of this tenant; another takes those of another.
-    let stream = async |tenant: &str, user: &str| {
-        let request = pb::StreamActivatedJobsRequest {
-            r#type: "pick".to_owned(),
-            worker: user.to_owned(),
-            timeout: 60_000,
-            tenant_ids: vec![tenant.to_owned()],
-            ..Default::default()
-        };
-        server.grpc().await.stream_activated_jobs(call(request, &by(user))).await.unwrap()
-    };
-    let (_north, south) = (stream("north", "bob").await, stream("south", "root").await);
-    let called_key = called["processInstanceKey"].as_str().unwrap();
-    let of_called = format!("/baton/v1/process-instances/{called_key}/explanation");
-    eventually("the worker", async || {
-        let told = ask(&server, "root", &of_called).await;
-        (awaited(&told, "pick")["job"]["streams"] == 1).then_some(())
-    })
-    .await;
-    drop(south);
-
+    workers_are_counted(&server, called["processInstanceKey"].as_str().unwrap()).await;
     fails(&server, &path).await;
 
     // Page by page.
@@ -177,6 +157,28 @@ async fn an_instance_says_what_it_waits_for_and_who_is_there() {
     })
     .await;
     assert_eq!((items(&ended).len(), &ended["totalItems"]), (0, &json!(0)));
+}
+
+/// Workers that take jobs of the tenant are counted; those of another tenant are not.
+async fn workers_are_counted(server: &Server, called_key: &str) {
+    let stream = async |tenant: &str, user: &str| {
+        let request = pb::StreamActivatedJobsRequest {
+            r#type: "pick".to_owned(),
+            worker: user.to_owned(),
+            timeout: 60_000,
+            tenant_ids: vec![tenant.to_owned()],
+            ..Default::default()
+        };
+        server.grpc().await.stream_activated_jobs(call(request, &by(user))).await.unwrap()
+    };
+    let (_north, south) = (stream("north", "bob").await, stream("south", "root").await);
+    let of_called = format!("/baton/v1/process-instances/{called_key}/explanation");
+    eventually("the worker", async || {
+        let told = ask(server, "root", &of_called).await;
+        (awaited(&told, "pick")["job"]["streams"] == 1).then_some(())
+    })
+    .await;
+    drop(south);
 }
 
 /// A job that failed is an incident of its element.

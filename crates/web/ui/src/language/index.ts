@@ -44,9 +44,17 @@ export async function loadParts(...wanted: Part[]): Promise<void> {
   else setMessages((known) => Object.assign({}, known, ...loaded.map((one) => one.default)) as Messages);
 }
 
+/** A component that comes with its messages. */
+export const withParts = async <Page,>(loaded: Promise<Page>, ...wanted: Part[]): Promise<Page> => (await Promise.all([loaded, loadParts(...wanted)]))[0];
+
 async function load(code: string): Promise<void> {
   const file = FILES[`./messages/${code}.ts`];
-  const loaded = await Promise.all([file ? file() : { default: en }, ...[...parts].map((part) => partOf(code, part))]);
+  let loaded: { default: Messages }[] = [];
+  // A page may ask for another part meanwhile.
+  for (let count = -1; count !== parts.size; ) {
+    count = parts.size;
+    loaded = await Promise.all([file ? file() : { default: en }, ...[...parts].map((part) => partOf(code, part))]);
+  }
   setMessages(Object.assign({}, ...loaded.map((one) => one.default)) as Messages);
   setLanguage(code);
   document.documentElement.lang = code;

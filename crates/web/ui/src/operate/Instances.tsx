@@ -1,20 +1,22 @@
 import { useLocation, useNavigate } from '@solidjs/router';
-import { createEffect, createMemo, createSignal, on, type JSX, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, type JSX, lazy, on, Show } from 'solid-js';
 import { countProcessInstances, getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter, ProcessInstanceResult } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
-import { t } from '../language';
+import { t, withParts } from '../language';
 import { useRead } from '../query';
 import { ofBatch, ofProcess } from '../rights';
 import { counted, number, total } from '../ui/numbers';
 import { Action } from '../ui/parts';
 import { Table, usePlace } from '../ui/Table';
 import { Views } from '../views/Views';
-import { BulkDialog, type BulkKind } from './Bulk';
+import type { BulkKind } from './Bulk';
 import { ColumnChoice, columnsOf, SORTS } from './columns';
 import { FilterBar } from './FilterBar';
 import { type Filter, parse, STATES, toApi, write } from './filters';
+
+const BulkDialog = lazy(async () => ({ default: (await withParts(import('./Bulk'), 'change')).BulkDialog }));
 
 /** The list of instances: filter, diagram, table, selection. */
 export default function Instances(): JSX.Element {
