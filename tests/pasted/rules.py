@@ -43,6 +43,7 @@ NOT_RUN = (
     Left("docs/performance.md", "make bench", _HOURS),
     Left("docs/performance.md", "make microbench", _HOURS),
     Left("docs/performance.md", "make web-bench", _HOURS),
+    Left("docs/performance.md", "scripts/history-cost", _HOURS),
     Left("docs/performance.md", "cargo run --profile dist", _OPTIMIZED),
 )
 
