@@ -22,11 +22,14 @@ fn is_source(path: &str) -> bool {
         .any(|ending| path.ends_with(ending))
 }
 
+/// The lab writes it: its length is that of the experiments and their phases.
+const OF_THE_LAB: &str = "docs/experiments.md";
+
 #[test]
 fn no_file_is_too_long() {
     let long: Vec<_> = files()
         .iter()
-        .filter(|(path, _)| is_source(path) && !path.contains("/generated/"))
+        .filter(|(path, _)| is_source(path) && !path.contains("/generated/") && *path != OF_THE_LAB)
         .filter(|(_, text)| text.lines().count() > LINES_MAX)
         .map(|(path, text)| format!("{path}: {} lines", text.lines().count()))
         .collect();
