@@ -1,8 +1,9 @@
 // The files of ../dist before a server, so that pages can be tried without building the program anew.
 import { readFileSync, readdirSync } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { listening, passOn } from './proxy.mjs';
 
 const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const PAGES = JSON.parse(readFileSync(new URL('../src/pages.json', import.meta.url), 'utf8'));
@@ -32,16 +33,7 @@ export async function standBefore(url, base = '') {
     const asset = assets.get(pathname);
     if (asset) send(asset, MEDIA[pathname.split('.').at(-1)], { 'cache-control': IMMUTABLE });
     else if (asked.method !== 'POST' && isPage(pathname)) send(page, 'text/html; charset=utf-8', {});
-    else {
-      const passed = request(url + asked.url, { method: asked.method, headers: asked.headers }, (told) => {
-        answer.writeHead(told.statusCode, told.headers);
-        told.pipe(answer);
-      });
-      passed.on('error', () => answer.destroy());
-      answer.on('close', () => passed.destroy());
-      asked.pipe(passed);
-    }
+    else passOn(asked, answer, url + asked.url);
   });
-  await new Promise((done) => front.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${front.address().port}`, close: () => (front.closeAllConnections(), front.close()) };
+  return listening(front);
 }

@@ -1,6 +1,23 @@
 // A proxy that shares its address between programs: one of them is below a path, and nothing else is there.
 import { createServer, request } from 'node:http';
 
+/** Passes a request on to an address, and its answer back. */
+export function passOn(asked, answer, address) {
+  const passed = request(address, { method: asked.method, headers: asked.headers }, (told) => {
+    answer.writeHead(told.statusCode, told.headers);
+    told.pipe(answer);
+  });
+  passed.on('error', () => answer.destroy());
+  answer.on('close', () => passed.destroy());
+  asked.pipe(passed);
+}
+
+/** Has a server listen on a port of its own. */
+export async function listening(server) {
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  return { url: `http://127.0.0.1:${server.address().port}`, close: () => (server.closeAllConnections(), server.close()) };
+}
+
 /** Stands before the server at `url`; with `strips` it takes the path off. `strays` are requests that went elsewhere. */
 export async function shareAddress(url, path, strips) {
   const strays = [];
@@ -13,14 +30,7 @@ export async function shareAddress(url, path, strips) {
       return;
     }
     const rest = strips ? asked.url.slice(path.length) : asked.url;
-    const passed = request(url + (rest.startsWith('/') ? rest : `/${rest}`), { method: asked.method, headers: asked.headers }, (told) => {
-      answer.writeHead(told.statusCode, told.headers);
-      told.pipe(answer);
-    });
-    passed.on('error', () => answer.destroy());
-    answer.on('close', () => passed.destroy());
-    asked.pipe(passed);
+    passOn(asked, answer, url + (rest.startsWith('/') ? rest : `/${rest}`));
   });
-  await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${proxy.address().port}`, strays, close: () => (proxy.closeAllConnections(), proxy.close()) };
+  return { ...(await listening(proxy)), strays };
 }

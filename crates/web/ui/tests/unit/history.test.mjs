@@ -1,15 +1,12 @@
 // The logic of time travel: steps folded into a moment, time spent, heat, words.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
 let vite;
 const m = {};
 before(async () => {
-  vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
-  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
-  await (await vite.ssrLoadModule('/src/language/index.ts')).loadParts('admin', 'history');
+  vite = await startSources({ parts: ['admin', 'history'] });
   for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', measures: 'history/measures', words: 'history/words', demand: 'workers/demand', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
 });
 after(() => vite?.close());

@@ -1,10 +1,8 @@
 // What an instance waits for and what its elements do, as sentences of a language.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
-const UI = fileURLToPath(new URL('../../', import.meta.url));
 /** Moments are said by a module with components, which only browsers load. */
 const MOMENTS = '\0moments';
 const plugin = {
@@ -18,8 +16,7 @@ const m = {};
 before(async () => {
   globalThis.document = { documentElement: { lang: '' }, cookie: '' };
   globalThis.localStorage = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
-  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
-  vite = await createServer({ root: UI, plugins: [plugin], server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  vite = await startSources({ plugins: [plugin] });
   for (const [name, path] of Object.entries({ waiting: 'operate/waiting', doings: 'operate/doings', language: 'language/index' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
   await m.language.loadParts('instance');
 });

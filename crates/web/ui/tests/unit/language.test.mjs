@@ -5,12 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources, UI } from '../sources.mjs';
 import { unused } from '../../scripts/messages.mjs';
 import { hardCoded, textsIn } from '../../scripts/texts.mjs';
 
-const UI = fileURLToPath(new URL('../../', import.meta.url));
 const TRIED = join(UI, 'node_modules/.languages');
 const GERMAN = readFileSync(join(UI, 'src/language/messages/de.ts'), 'utf8').replace("'../catalogue'", "'../../src/language/catalogue'").replace("'../en'", "'../../src/language/en'");
 const GERMAN_ADMIN = readFileSync(join(UI, 'src/language/messages/de/admin.ts'), 'utf8').replaceAll("'../../", "'../../src/language/");
@@ -22,8 +20,7 @@ before(async () => {
   delete globalThis.BroadcastChannel;
   globalThis.document = { documentElement: { lang: '' }, cookie: '' };
   globalThis.localStorage = { getItem: (name) => stored.get(name) ?? null, setItem: (name, text) => stored.set(name, text), removeItem: (name) => stored.delete(name) };
-  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['de-AT@posix', 'de-CH', 'en-US'] }, configurable: true });
-  vite = await createServer({ root: UI, server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  vite = await startSources({ languages: ['de-AT@posix', 'de-CH', 'en-US'] });
 });
 after(async () => {
   await vite?.close();

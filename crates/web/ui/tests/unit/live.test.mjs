@@ -1,13 +1,12 @@
 // The logic of following: topics of reads, floors of hints, pauses after failures, what stands in the way.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
 let vite;
 const modules = {};
 before(async () => {
-  vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  vite = await startSources();
   for (const name of ['topics', 'floor', 'state']) modules[name] = await vite.ssrLoadModule(`/src/live/${name}.ts`);
 });
 after(() => vite?.close());

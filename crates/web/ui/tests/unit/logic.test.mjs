@@ -1,8 +1,7 @@
 // The logic beside the pages: filters and the URL, rows of a tree, JSON text.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
 let vite;
 let filters;
@@ -10,9 +9,7 @@ let plan;
 let rows;
 let json;
 before(async () => {
-  vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
-  Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-US'] }, configurable: true });
-  await (await vite.ssrLoadModule('/src/language/index.ts')).loadParts('change');
+  vite = await startSources({ parts: ['change'] });
   filters = await vite.ssrLoadModule('/src/operate/filters.ts');
   plan = await vite.ssrLoadModule('/src/operate/modify/plan.ts');
   rows = await vite.ssrLoadModule('/src/operate/rows.ts');

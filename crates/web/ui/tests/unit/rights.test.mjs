@@ -1,13 +1,12 @@
 // What actions take, as the engine has it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
 let vite;
 let rights;
 before(async () => {
-  vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  vite = await startSources();
   rights = await vite.ssrLoadModule('/src/rights.ts');
 });
 after(() => vite?.close());

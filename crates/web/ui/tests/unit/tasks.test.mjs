@@ -1,8 +1,7 @@
 // The filters of tasks, ways back after a login, and the positions that make reads follow writes.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
 let vite;
 before(async () => {
@@ -10,7 +9,7 @@ before(async () => {
   delete globalThis.BroadcastChannel;
   globalThis.location = new URL('https://baton.example/tasklist');
   globalThis.document = { cookie: 'a=b; X-CSRF-TOKEN=secret' };
-  vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  vite = await startSources();
 });
 after(() => vite?.close());
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { createServer } from 'vite';
+import { startSources } from '../sources.mjs';
 
 const HOSTILE = `'; echo "$(id)" \`id\` \\u0022 \\n <b>\u202e🎭`;
 let vite;
@@ -11,7 +10,7 @@ let code;
 let selection;
 let sent;
 before(async () => {
-  vite = await createServer({ root: fileURLToPath(new URL('../../', import.meta.url)), server: { middlewareMode: true, hmr: false, ws: false, watch: null }, appType: 'custom', logLevel: 'error', optimizeDeps: { noDiscovery: true } });
+  vite = await startSources();
   code = await vite.ssrLoadModule('/src/views/code.ts');
   selection = await vite.ssrLoadModule('/src/views/selection.ts');
   sent = await vite.ssrLoadModule('/src/api/sent.ts');
