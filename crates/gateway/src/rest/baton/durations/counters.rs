@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use protocol::Name;
 use search::model::{ColumnId, element_duration as duration};
 use search::{
-    Aggregate, EntityRef, Filter, HOUR_MS, Measure, Operand, Position, Row, Search, Sort, Spread, Statistics,
-    Test,
+    Aggregate, EntityRef, Filter, HOUR_MS, Measure, Operand, Row, Search, Sort, Spread, Statistics, Test,
 };
 
+use super::super::rows;
 use super::{Asked, Durations, Figures, Parts};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
@@ -102,14 +102,9 @@ async fn hours(call: &Call<'_>, filter: Filter) -> Result<(Vec<(i64, Parts)>, bo
 async fn since(call: &Call<'_>, asked: &Asked, visible: Filter) -> Result<Option<i64>, Failure> {
     let of_definition = Filter::Column(duration::DEFINITION_KEY, Test::Equal(asked.definition.clone()));
     let search = Search {
-        entity: EntityRef(&duration::ENTITY),
-        filter: of_definition.and(visible),
         sort: vec![Sort { column: duration::TIME, descending: false }],
-        position: Position::Offset(0),
-        limit: 1,
-        count_up_to: 0,
         columns: 1 << duration::TIME,
-        cut: None,
+        ..rows::search(&duration::ENTITY, of_definition.and(visible), 1)
     };
     let found = call.storage()?.search(search).await?;
     Ok(found.rows.first().and_then(|row| row[usize::from(duration::TIME)].integer()))
@@ -122,19 +117,6 @@ impl Parts {
             total: of(Measure::Total).unwrap_or_default(),
             wait: of(Measure::Wait),
             work: of(Measure::Work),
-        }
-    }
-}
-
-impl Figures {
-    fn of_spread(spread: &Spread) -> Self {
-        Self {
-            count: spread.count,
-            average_ms: spread.average_ms(),
-            p50_ms: spread.percentile_ms(50),
-            p95_ms: spread.percentile_ms(95),
-            max_ms: spread.max_ms,
-            total_ms: spread.total_ms,
         }
     }
 }

@@ -5,7 +5,7 @@ mod counters;
 mod sample;
 
 use protocol::Name;
-use search::{Filter, HOUR_MS, Operand, Test, model::ColumnId};
+use search::{Filter, HOUR_MS, Operand, Spread, Test, model::ColumnId};
 
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
@@ -130,6 +130,17 @@ impl Parts {
 }
 
 impl Figures {
+    fn of_spread(spread: &Spread) -> Self {
+        Self {
+            count: spread.count,
+            average_ms: spread.average_ms(),
+            p50_ms: spread.percentile_ms(50),
+            p95_ms: spread.percentile_ms(95),
+            max_ms: spread.max_ms,
+            total_ms: spread.total_ms,
+        }
+    }
+
     fn written<'o>(&self, object: Object<'o>) -> Object<'o> {
         object
             .with("count", self.count)

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use protocol::Name;
 use search::model::element_instance as element;
-use search::{EntityRef, Filter, Position, Search, Sort, Test};
+use search::{Filter, Search, Sort, Spread, Test};
 
+use super::super::rows;
 use super::{Asked, Durations, Figures, Parts, hour};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
@@ -16,15 +17,12 @@ const SAMPLE_MAX: u32 = 10_000;
 pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Failure> {
     let filter = asked.filter((element::DEFINITION_KEY, element::END), false);
     let filter = filter.and(Filter::Column(element::END, Test::Exists(true)));
+    let filter = filter.and(call.visible_rows(&element::ENTITY).await?);
     let search = Search {
-        entity: EntityRef(&element::ENTITY),
-        filter: filter.and(call.visible_rows(&element::ENTITY).await?),
         sort: vec![Sort { column: element::START, descending: true }],
-        position: Position::Offset(0),
-        limit: SAMPLE_MAX,
         count_up_to: u64::from(SAMPLE_MAX) + 1,
         columns: 1 << element::START | 1 << element::END | 1 << element::ELEMENT_ID,
-        cut: None,
+        ..rows::search(&element::ENTITY, filter, SAMPLE_MAX)
     };
     let found = call.fresh_storage().await?.search(search).await?;
     let mut by_element: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
@@ -51,20 +49,14 @@ pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Fa
 }
 
 impl Figures {
-    /// There is at least one duration.
+    /// Exact ones: each duration is a bucket of its own.
     fn of(mut durations_ms: Vec<i64>) -> Self {
         durations_ms.sort_unstable();
-        // The nearest rank.
-        let rank = |percent: usize| durations_ms[(durations_ms.len() * percent).div_ceil(100).max(1) - 1];
-        let (count, total_ms) = (durations_ms.len() as i64, durations_ms.iter().sum());
-        Self {
-            count,
-            average_ms: total_ms / count,
-            p50_ms: rank(50),
-            p95_ms: rank(95),
-            max_ms: rank(100),
-            total_ms,
+        let mut spread = Spread::default();
+        for ms in durations_ms {
+            spread.add(ms, 1, ms, ms);
         }
+        Self::of_spread(&spread)
     }
 }
 
