@@ -134,7 +134,7 @@ impl Awaited {
         }
     }
 
-    /// A job by its details, its row if there is one, and who would take it if that is known.
+    /// A job by its details, its row if there is one, and the workers that would take it if they are known.
     fn job(details: &Details, row: Option<&Row>, serving: Option<Serving>, began_ms: i64) -> Self {
         let since_ms = row.and_then(|row| number(row, job::CREATED)).unwrap_or(began_ms);
         let told = |column| row.and_then(|row| text(row, column)).filter(|text| !text.is_empty());
@@ -208,15 +208,23 @@ impl Awaited {
     }
 }
 
-/// Details of a row of something that is waited for.
+/// A row of something that is waited for.
+struct Wait {
+    kind: Option<Name>,
+    details: Details,
+}
+
+impl Wait {
+    fn of(row: &Row) -> Self {
+        let details = text(row, wait::DETAILS).and_then(|text| serde_json::from_str(&text).ok());
+        Self { kind: text(row, wait::TYPE), details: Details(details.unwrap_or_default()) }
+    }
+}
+
+/// Its details, by the names of the API.
 struct Details(Json);
 
 impl Details {
-    fn of(row: &Row) -> Self {
-        let json = text(row, wait::DETAILS).and_then(|text| serde_json::from_str(&text).ok());
-        Self(json.unwrap_or_default())
-    }
-
     fn text(&self, name: &str) -> Option<Name> {
         self.0.get(name)?.as_str().map(Name::from)
     }
@@ -250,11 +258,14 @@ pub(super) async fn of(
         visible(call, &instance::ENTITY, called),
     )
     .await?;
-    let parts = Parts::of(call, instance, &waits, messages, called).await?;
-    let mut waits = grouped(waits, wait::ELEMENT_KEY);
+    let mut by_element: BTreeMap<Key, Vec<Wait>> = BTreeMap::new();
+    for row in &waits {
+        by_element.entry(key_of(row, wait::ELEMENT_KEY)).or_default().push(Wait::of(row));
+    }
+    let parts = Parts::of(call, instance, by_element.values().flatten(), messages, called).await?;
     let all = elements.iter().map(|element| {
         let key = key_of(element, element::KEY);
-        (key, parts.of_element(element, &waits.remove(&key).unwrap_or_default()))
+        (key, parts.of_element(element, by_element.get(&key).map(Vec::as_slice).unwrap_or_default()))
     });
     Ok(all.collect())
 }
@@ -263,8 +274,8 @@ pub(super) async fn of(
 struct Parts {
     workers: Option<Vec<WorkerStatus>>,
     tenant_id: Name,
-    jobs: BTreeMap<Key, Vec<Row>>,
-    tasks: BTreeMap<Key, Vec<Row>>,
+    jobs: BTreeMap<Key, Row>,
+    tasks: BTreeMap<Key, Row>,
     messages: BTreeMap<Key, Vec<Row>>,
     called: BTreeMap<Key, Vec<Row>>,
 }
@@ -273,32 +284,34 @@ impl Parts {
     async fn of(
         call: &Call<'_>,
         instance: &Row,
-        waits: &[Row],
+        waits: impl Iterator<Item = &Wait> + Clone,
         messages: Vec<Row>,
         called: Vec<Row>,
     ) -> Result<Self, Failure> {
-        let details: Vec<Details> = waits.iter().map(Details::of).collect();
-        let keys = |name: &str| -> Vec<Key> { details.iter().filter_map(|one| one.key(name)).collect() };
+        let keys =
+            |name: &str| -> Vec<Key> { waits.clone().filter_map(|wait| wait.details.key(name)).collect() };
         let (jobs, tasks) = try_join(
             visible(call, &job::ENTITY, one_of(job::KEY, &keys("jobKey"))),
             visible(call, &task::ENTITY, one_of(task::KEY, &keys("taskKey"))),
         )
         .await?;
+        let by_key =
+            |rows: Vec<Row>, column| rows.into_iter().map(|row| (key_of(&row, column), row)).collect();
         Ok(Self {
             workers: call.operations().ok().and_then(|operations| operations.workers()),
             tenant_id: text(instance, instance::TENANT).unwrap_or_default(),
-            jobs: grouped(jobs, job::KEY),
-            tasks: grouped(tasks, task::KEY),
+            jobs: by_key(jobs, job::KEY),
+            tasks: by_key(tasks, task::KEY),
             messages: grouped(messages, subscription::ELEMENT_KEY),
             called: grouped(called, instance::PARENT_ELEMENT_KEY),
         })
     }
 
-    fn of_element(&self, element: &Row, waits: &[Row]) -> Vec<Awaited> {
+    fn of_element(&self, element: &Row, waits: &[Wait]) -> Vec<Awaited> {
         let key = key_of(element, element::KEY);
         let began_ms = number(element, element::START).unwrap_or(0);
         let messages = self.messages.get(&key).map(Vec::as_slice).unwrap_or_default();
-        let mut all: Vec<_> = waits.iter().map(|row| self.of_wait(row, began_ms, messages)).collect();
+        let mut all: Vec<_> = waits.iter().map(|wait| self.of_wait(wait, began_ms, messages)).collect();
         // A gateway waits for the events behind it, of which messages are known by their subscriptions.
         if text(element, element::TYPE).is_some_and(|kind| &*kind == "EVENT_BASED_GATEWAY") {
             all.extend(messages.iter().map(|row| {
@@ -312,18 +325,19 @@ impl Parts {
     }
 
     /// `messages` are the subscriptions of its element.
-    fn of_wait(&self, row: &Row, began_ms: i64, messages: &[Row]) -> Awaited {
-        let details = Details::of(row);
-        let one =
-            |all: &BTreeMap<Key, Vec<Row>>, name: &str| Some(all.get(&details.key(name)?)?.first()?.clone());
-        match text(row, wait::TYPE).as_deref() {
+    fn of_wait(&self, Wait { kind, details }: &Wait, began_ms: i64, messages: &[Row]) -> Awaited {
+        match kind.as_deref() {
             Some("JOB") => {
                 let job_type = details.text("jobType").unwrap_or_default();
                 let workers = self.workers.as_ref();
                 let serving = workers.map(|workers| Serving::of(workers, &job_type, &self.tenant_id));
-                Awaited::job(&details, one(&self.jobs, "jobKey").as_ref(), serving, began_ms)
+                let row = details.key("jobKey").and_then(|key| self.jobs.get(&key));
+                Awaited::job(details, row, serving, began_ms)
             }
-            Some("USER_TASK") => Awaited::user_task(&details, one(&self.tasks, "taskKey").as_ref(), began_ms),
+            Some("USER_TASK") => {
+                let row = details.key("taskKey").and_then(|key| self.tasks.get(&key));
+                Awaited::user_task(details, row, began_ms)
+            }
             Some("MESSAGE") => {
                 let name = details.text("messageName").unwrap_or_default();
                 let of_name = |row: &&Row| text(row, subscription::MESSAGE_NAME).as_ref() == Some(&name);
@@ -332,9 +346,9 @@ impl Parts {
                 let correlation_key = details.text("correlationKey");
                 Awaited::message(name, correlation_key, since_ms.unwrap_or(began_ms))
             }
-            Some("TIMER") => Awaited::timer(&details, began_ms),
-            Some("CONDITION") => Awaited::condition(&details, began_ms),
-            _ => Awaited::signal(&details, began_ms),
+            Some("TIMER") => Awaited::timer(details, began_ms),
+            Some("CONDITION") => Awaited::condition(details, began_ms),
+            _ => Awaited::signal(details, began_ms),
         }
     }
 }

@@ -150,7 +150,7 @@ fn one_of(column: ColumnId, keys: &[Key]) -> Filter {
     Filter::Column(column, Test::In(keys))
 }
 
-/// Rows that whoever asks may see.
+/// Rows within the read authorization of the caller.
 async fn visible(call: &Call<'_>, entity: &'static Entity, filter: Filter) -> Result<Vec<Row>, Failure> {
     let filter = filter.and(call.visible_rows(entity).await?);
     Ok(call.storage()?.search(search(entity, filter, ROWS_MAX)).await?.rows)
