@@ -1,13 +1,11 @@
 //! A proxy that shares one address between programs: all that is ours is below a path, which the proxy passes on or
 //! takes off.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde_json::json;
 
 use crate::issuer::{Issuer, SigningKey};
 use crate::server::{Server, basic, file, with_users};
-use crate::sign_in::{cookies, fields, settings};
+use crate::sign_in::{cookies, fields, id_token, settings};
 
 const USERS: &str = "
 users: [{username: root, password: right}]
@@ -60,10 +58,7 @@ async fn a_browser_comes_back_from_the_issuer_below_the_path() {
     let (_, query) = there.header("location").unwrap().split_once('?').unwrap();
     let sent = fields(query);
     assert!(sent["redirect_uri"].ends_with("%2Fbaton%2Fsso-callback"), "{}", sent["redirect_uri"]);
-    let ends_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 300;
-    let claims =
-        json!({"iss": issuer.url(), "aud": "baton", "sub": "ann", "exp": ends_s, "nonce": sent["nonce"]});
-    let token = key.token("ES256", &claims);
+    let token = id_token(&issuer, &key, sent["nonce"]);
     issuer.give(200, json!({"access_token": token, "id_token": token}));
     let callback = format!("/baton/sso-callback?code=c&state={}", sent["state"]);
     let lost = server.get(&callback).send().await.expect(303);

@@ -27,6 +27,13 @@ pub(crate) fn fields(query: &str) -> HashMap<&str, &str> {
     query.split('&').filter_map(|pair| pair.split_once('=')).collect()
 }
 
+/// An ID token of Ann, for five minutes.
+pub(crate) fn id_token(issuer: &Issuer, key: &SigningKey, nonce: &str) -> String {
+    let ends_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 300;
+    let claims = json!({"iss": issuer.url(), "aud": "baton", "sub": "ann", "exp": ends_s, "nonce": nonce});
+    key.token("ES256", &claims)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_goes_to_the_issuer_and_comes_back_with_a_session() {
     let issuer = Issuer::start().await;
@@ -46,10 +53,7 @@ async fn a_browser_goes_to_the_issuer_and_comes_back_with_a_session() {
         sent["redirect_uri"].starts_with("http%3A%2F%2F")
             && sent["redirect_uri"].ends_with("%2Fsso-callback")
     );
-    let ends_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 300;
-    let claims =
-        json!({"iss": issuer.url(), "aud": "baton", "sub": "ann", "exp": ends_s, "nonce": sent["nonce"]});
-    let token = key.token("ES256", &claims);
+    let token = id_token(&issuer, &key, sent["nonce"]);
     issuer.give(200, json!({"access_token": token, "id_token": token, "refresh_token": "r"}));
     let callback = format!("/sso-callback?code=c&state={}", sent["state"]);
 
