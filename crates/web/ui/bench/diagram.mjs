@@ -45,7 +45,7 @@ export async function diagram({ server, size, store }) {
       cold.push((await click(page, wide)).ms);
       await page.locator('.counts').first().waitFor();
       await click(page, LISTED);
-      // What is known of the model does not come again, so that it is the counts that are asked for.
+      // The model is kept, so the counts alone are asked for again.
       again.push((await click(page, { ...wide, asks: 'element-instances$' })).ms);
       shown = await page.locator('.counts').count();
       await page.evaluate(() => (globalThis.overlays.length = 0));

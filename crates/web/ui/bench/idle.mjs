@@ -1,4 +1,4 @@
-// What pages cost that nobody touches: one while nothing happens, and a hundred while much happens.
+// The cost of pages at rest: one while nothing happens, and a hundred while much happens.
 import { readFileSync } from 'node:fs';
 import { withPage } from '../tests/page.mjs';
 import { digits, pause, row } from './figures.mjs';

@@ -1,4 +1,4 @@
-// What the application costs the program that has it: its size, its start, its memory.
+// The cost of the application for the program: its size, its start, its memory.
 import { readFileSync, statSync } from 'node:fs';
 import { startServer } from '../tests/server.mjs';
 import { digits, median, pause, row } from './figures.mjs';

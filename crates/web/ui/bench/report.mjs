@@ -15,7 +15,7 @@ export function print(rows) {
 
 const machine = () => `${cpus().length} cores (${cpus()[0].model.trim()}), ${Math.round(totalmem() / GIB)} GiB`;
 
-/** What is known from this run and from those before it with the same content. */
+/** Figures of this run and of earlier ones with the same content. */
 export function gather(file, conditions, results) {
   const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   const isSame = before && JSON.stringify(before.conditions) === JSON.stringify(conditions);

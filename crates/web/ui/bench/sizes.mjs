@@ -1,4 +1,4 @@
-// What a browser loads, packed as it goes over the line: until the first list, with a diagram, and all there is.
+// Bytes that a browser loads, packed as they go over the line: until the first list, with a diagram, and all there is.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

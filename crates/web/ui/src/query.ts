@@ -49,7 +49,7 @@ export function useRead<Path, Query, Body, Result>(
       queryKey: [operation.path, path, query, body],
       // A 204 has no body, but a query has an answer.
       queryFn: async ({ signal }) => ((await call(operation, { path, query, body, signal } as Input<Path, Query, Body>)) ?? null) as Result,
-      // What changes is read once its changes are told: it would be read twice.
+      // Reads that hints cover wait for the first place, else they would run twice.
       enabled: enabled && (!live || isPlaced()),
       ...(live && enabled ? livelyBy(topicsOf(operation.path, path, body), background) : {}),
       placeholderData: keep ? keepPreviousData : undefined,
@@ -59,7 +59,7 @@ export function useRead<Path, Query, Body, Result>(
   return found;
 }
 
-/** What each read asks for now. */
+/** The present question of each read. */
 const questions = new WeakMap<object, () => Asked>();
 /** The request of a read, for use elsewhere. */
 export const askedBy = (read: object): Asked => questions.get(read)!();

@@ -1,4 +1,4 @@
-// What an action takes: of each list, one permission. The engine has the same rules, and its refusal is the last word.
+// Permissions of each action: of each list, one. The engine has the same rules, and its refusal is the last word.
 import type { CamundaUserResult, PermissionTypeEnum, ResourceTypeEnum, UserTaskResult } from './api/generated/types';
 
 export interface Need {
@@ -12,7 +12,7 @@ export interface Need {
   properties?: readonly string[];
 }
 
-/** One of each list. What is told as missing is the first of a list. */
+/** One of each list. The first of a list is told as missing. */
 export type Needs = readonly (readonly Need[])[];
 
 export const need = (resourceType: ResourceTypeEnum, permissionType: PermissionTypeEnum, resourceId?: string): Needs => [[{ resourceType, permissionType, ...(resourceId === undefined ? {} : { resourceId }) }]];

@@ -20,7 +20,7 @@ export async function startIssuer() {
   const codes = new Map();
   const issuer = {
     url: '',
-    /** Who signs in next. */
+    /** The user that signs in next. */
     person: '',
     lifeS: LIFE_S,
     /** Whether tokens are renewed. */

@@ -82,7 +82,7 @@ export const onForbidden = (tell: () => void): void => {
 let isLeaving = false;
 export const leave = (is: boolean): void => void (isLeaving = is);
 
-/** What a request asks for, without who asks. */
+/** The question of a request, without the session. */
 export interface Asked {
   method: string;
   path: string;

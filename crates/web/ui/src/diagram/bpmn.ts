@@ -153,7 +153,7 @@ export class Diagram {
     return this.get<Registry>('elementRegistry').get(id)?.businessObject?.name || id;
   }
 
-  /** Shows how many instances are in each element. What has not changed is left as it is. */
+  /** Shows how many instances are in each element. Counts that are the same stay as they are. */
   showCounts(counts: ReadonlyMap<string, Counts>): void {
     const overlays = this.get<Overlays>('overlays');
     const registry = this.get<Registry>('elementRegistry');

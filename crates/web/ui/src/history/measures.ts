@@ -5,7 +5,7 @@ import { durationText } from './fold';
 /** Figures of elements, of all instances, or of an hour. */
 export type Parts = BatonFigures & { wait: BatonFigures | null; work: BatonFigures | null };
 
-/** What heat and bars may show, by its name in the URL; a message has its word. */
+/** Figures that heat and bars may show, by their names in the URL; messages have their words. */
 const MEASURES = {
   totalMs: (parts) => parts.totalMs,
   p95Ms: (parts) => parts.p95Ms,

@@ -16,7 +16,7 @@ import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
 import { Views } from '../views/Views';
-import { repairOne } from './act/resolve';
+import { resolvedKey, retryOne } from './act/resolve';
 import { BulkDialog } from './Bulk';
 import { Retrying } from './Retrying';
 
@@ -61,9 +61,9 @@ export default function AllIncidents(): JSX.Element {
   const found = useRead(searchIncidents, () => ({ body: { filter: filter(), sort: sort(), page: page() }, live: true }));
   const [repairing, setRepairing] = createSignal<IncidentResult>();
   const retry = async (one: IncidentResult) => {
-    await repairOne(one, { retries: 1, variables: '' });
+    await retryOne(one);
     await refresh();
-    say(t(one.jobKey ? 'change.resolve.retrying' : 'change.resolve.resolved'));
+    say(t(resolvedKey(one)));
   };
   const columns = (): Column<IncidentResult>[] => [
     { head: t('lists.since'), cell: (row) => <Time of={row.creationTime} />, sort: 'creationTime' },

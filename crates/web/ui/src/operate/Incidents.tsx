@@ -10,7 +10,7 @@ import { Action, Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
 import { CopyList } from '../views/CopyAs';
-import { repairOne } from './act/resolve';
+import { resolvedKey, retryOne } from './act/resolve';
 import { Retrying } from './Retrying';
 
 const ResolveDialog = lazy(() => import('./act/ResolveDialog'));
@@ -32,9 +32,9 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
   }));
   const [repairing, setRepairing] = createSignal<IncidentResult>();
   const retry = async (one: IncidentResult) => {
-    await repairOne(one, { retries: 1, variables: '' });
+    await retryOne(one);
     await props.again();
-    say(t(one.jobKey ? 'change.resolve.retrying' : 'change.resolve.resolved'));
+    say(t(resolvedKey(one)));
   };
   return (
     <div class="stack">

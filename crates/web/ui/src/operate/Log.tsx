@@ -14,7 +14,7 @@ import { Views } from '../views/Views';
 const SORTS = ['timestamp', 'operationType', 'entityType', 'actorId', 'result', 'processInstanceKey'] as const;
 const ENTITIES = ['BATCH', 'DECISION', 'INCIDENT', 'JOB', 'PROCESS_INSTANCE', 'RESOURCE', 'USER_TASK', 'VARIABLE', 'AUTHORIZATION', 'CLIENT', 'GROUP', 'MAPPING_RULE', 'ROLE', 'TENANT', 'USER'] as const;
 
-/** What was done: English goes on with small letters. */
+/** The operation in words: English goes on with small letters. */
 function what(row: AuditLogResult): string {
   const entity = wordOf(row.batchOperationType ?? row.entityType);
   return t('lists.log.what', { operation: wordOf(row.operationType), entity: language() === 'en' ? entity.toLowerCase() : entity });

@@ -26,7 +26,7 @@ export function Retrying(props: { filter: JobFilter; withInstance?: boolean }): 
     live: true,
   }));
   const keys = () => (found.data?.items ?? []).map((job) => job.jobKey);
-  // Whoever gave a job retries may have left its incident open.
+  // A job that was given retries may have its incident open still.
   const incidents = useRead(searchIncidents, () => ({
     body: { filter: { state: 'ACTIVE' as const, jobKey: { $in: keys() } }, page: { limit: Math.max(1, keys().length) } },
     enabled: keys().length > 0,

@@ -12,7 +12,7 @@ import { newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
 const ROW_PX = 28;
 const OVERSCAN = 10;
 const TYPING_MS = 250;
-/** What is shown of each level. Around what runs, all runs; so it is with incidents. */
+/** Filters of each level. Scopes of running elements run, too; so it is with incidents. */
 const SHOWN = { all: {}, running: { state: 'ACTIVE' }, incidents: { hasIncident: true } } as const;
 type Item = BatonChild;
 

@@ -142,7 +142,7 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
   const planned = () =>
     plan(createElementInstanceVariables, { path: { elementInstanceKey: props.edited.scopeKey }, text: `{"variables":${jsonObject([[name().trim(), value()]])},"local":true}` });
   const save = async () => {
-    // What others have written since is shown before it is overwritten.
+    // A value that others have written since is shown before it is overwritten.
     const now = await valueNow(props.edited.scopeKey, name().trim());
     if (now !== undefined && now !== known()) {
       setKnown(now);

@@ -98,7 +98,7 @@ export function Waits(props: {
   );
 }
 
-/** What can be done about it here. */
+/** Actions for it on this page. */
 function Act(props: { of: BatonAwaited; process: string; onAct: () => void }): JSX.Element {
   const action = (): { word: string; needs: Needs } | undefined => {
     if (props.of.job) return { word: t('instance.waits.act'), needs: ofProcess('UPDATE_PROCESS_INSTANCE', props.process) };

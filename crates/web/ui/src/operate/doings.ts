@@ -1,4 +1,4 @@
-// What an element of a model does, in the language of the page.
+// The work of an element of a model, in the language of the page.
 import { type Key, t } from '../language';
 
 /** By the words of the model. */

@@ -29,7 +29,7 @@ export function Owner(props: { task: UserTaskResult }): JSX.Element {
   const path = () => ({ userTaskKey: props.task.userTaskKey });
   const me = () => user()?.username;
   const may = (what: 'claim' | 'update') => ofTask(what, props.task, user());
-  // Nobody is robbed of a task that was taken by somebody else meanwhile.
+  // A task that another user has taken meanwhile stays theirs.
   const claim = async () => {
     await call(assignUserTask, { path: path(), body: { assignee: me()!, allowOverride: props.task.assignee !== null } });
     await refresh();

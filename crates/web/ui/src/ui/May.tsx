@@ -1,5 +1,5 @@
-// Whether the user may do something. Controls without a right stay reachable, and say which one is missing. What all controls of a
-// page need is asked in one request, and again with every action, after a refusal, and when the page is looked at again.
+// Whether the user may do something. Controls without a right stay reachable, and say which one is missing. The checks of all
+// controls of a page go in one request, and again with every action, after a refusal, and when the page is looked at again.
 import { A } from '@solidjs/router';
 import { useQuery } from '@tanstack/solid-query';
 import { type Accessor, createEffect, createRoot, createUniqueId, type JSX, on, Show } from 'solid-js';

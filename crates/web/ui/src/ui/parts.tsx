@@ -121,7 +121,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
 
 /** A button whose work is done once at a time; it tells a failure, and is busy until the work's own reads are back. */
 export function Action(props: {
-  /** What it does; a promise keeps it busy. */
+  /** The action; a promise keeps it busy. */
   do: () => unknown;
   /** Rights that it takes, from the beginning on. Without them it does nothing but say which one is missing. */
   needs?: Needs;
@@ -158,7 +158,7 @@ export function Action(props: {
       await work;
     } catch (error) {
       say(textOf(error), true);
-      // Somebody else may have been faster: the page shows what is so now.
+      // Another user may have been faster: the page shows the present state.
       if (error instanceof Problem && (error.status === 404 || error.status === 409)) await refresh();
     } finally {
       setBusy(false);

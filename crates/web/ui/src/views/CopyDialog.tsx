@@ -14,7 +14,7 @@ export interface Taken {
   keys?: readonly string[];
 }
 
-/** What is there as a link, keys, JSON, lines for a shell, and programs. */
+/** The content as a link, keys, JSON, lines for a shell, and programs. */
 export default function CopyDialog(props: { of: Taken; onClose: () => void }): JSX.Element {
   const { asked, rows, keys } = props.of;
   const { href } = location;

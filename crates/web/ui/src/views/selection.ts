@@ -1,4 +1,4 @@
-// What of a list is taken along.
+// The part of a list that is taken along.
 import type { Asked } from '../api/http';
 import type { Taken } from './CopyDialog';
 

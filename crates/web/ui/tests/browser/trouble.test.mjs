@@ -85,7 +85,7 @@ test('an answer that is cut off is asked for again, a few times, and then said',
   ));
 
 const problem = (status, title, detail) => ({ status, contentType: 'application/problem+json', body: JSON.stringify({ title, status, detail, instance: '/' }) });
-/** What a server says instead of doing it. */
+/** Refusals of a server. */
 const REFUSALS = [
   problem(503, 'RESOURCE_EXHAUSTED', 'too many commands are in flight'),
   problem(503, 'RESOURCE_EXHAUSTED', 'the disk has only 5 bytes left, below the limit of 10 bytes'),

@@ -13,7 +13,7 @@ const HOSTILE = `it's <img src=x onerror=alert(1)> "$(touch /tmp/never)"`;
 /** Runs a line in a shell and gives what it prints. The servers of the tests go on meanwhile. */
 const told = async (program, words) => (await promisify(execFile)(program, words, { timeout: 20_000 })).stdout;
 const shell = (line) => told('sh', ['-c', line]);
-/** What the button of a form copies. */
+/** The text that the button of a form copies. */
 async function copied(page, name) {
   const dialog = page.getByRole('dialog', { name: 'Copy as', exact: true });
   await page.evaluate(() => {

@@ -1,4 +1,4 @@
-// What an instance waits for and what its elements do, as sentences of a language.
+// Sentences on waiting instances and on the work of elements, in each language.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startSources } from '../sources.mjs';

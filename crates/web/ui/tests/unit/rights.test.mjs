@@ -1,4 +1,4 @@
-// What actions take, as the engine has it.
+// Permissions of actions, as the engine has them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startSources } from '../sources.mjs';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ASSETS = fileURLToPath(new URL('../../../dist/assets/', import.meta.url));
 const KIB = 1024;
 const ALL_MAX = 900;
-/** What is ours comes page by page. */
+/** Own authorizations come page by page. */
 const PAGE_MAX = 24;
 /** Chunks of libraries, and what all pages have, by the beginnings of their names. */
 const LARGER = { base: 40, dmn: 200, form: 152, bpmn: 40, zoomscroll: 40, dist: 24 };

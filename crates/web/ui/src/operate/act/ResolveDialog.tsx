@@ -8,7 +8,7 @@ import { Action, Dialog, Failure, Field, wordOf } from '../../ui/parts';
 import { say } from '../../ui/toast';
 import { VariablesForm } from '../../ui/VariablesForm';
 import { CopyCommands } from '../../views/CopyAs';
-import { isRetries, repairOne, type StepName, stepsOf } from './resolve';
+import { isRetries, repairOne, resolvedKey, type StepName, stepsOf } from './resolve';
 
 const SHOWN = 100;
 
@@ -28,7 +28,7 @@ export default function ResolveDialog(props: { incident: IncidentResult; onClose
     },
     keep: false,
   }));
-  // What the element has of its own hides what the instance has under the same name.
+  // A variable of the element hides that of the instance with the same name.
   const values = () => {
     const items = [...(found.data?.items ?? [])].sort((a, b) => Number(a.scopeKey !== props.incident.processInstanceKey) - Number(b.scopeKey !== props.incident.processInstanceKey));
     return new Map(items.map((one) => [one.name, one.value]));
@@ -55,7 +55,7 @@ export default function ResolveDialog(props: { incident: IncidentResult; onClose
     }
     await props.onDone();
     props.onClose();
-    say(t(props.incident.jobKey ? 'change.resolve.retrying' : 'change.resolve.resolved'));
+    say(t(resolvedKey(props.incident)));
   };
   return (
     <Dialog title={t('change.resolve.title')} onClose={props.onClose} wide>

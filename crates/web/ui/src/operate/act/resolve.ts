@@ -33,6 +33,12 @@ export async function repairOne(one: IncidentResult, repair: Repair, onDone: (st
   }
 }
 
+/** Resolves an incident as it is: its job gets one more attempt. */
+export const retryOne = (one: IncidentResult): Promise<void> => repairOne(one, { retries: 1, variables: '' });
+
+/** The message when that is done: a job is tried again, anything else is over. */
+export const resolvedKey = (one: IncidentResult) => (one.jobKey ? 'change.resolve.retrying' : 'change.resolve.resolved');
+
 /** Whether a text is a number of retries. */
 export const isRetries = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text.trim()) && Number(text) <= RETRIES_MAX;
 
