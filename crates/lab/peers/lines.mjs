@@ -1,4 +1,4 @@
-// What the drivers in JavaScript share: lines of JSON with the lab (see crates/lab/src/peer/driver.rs), lanes that
+// Common parts of the drivers in JavaScript: lines of JSON with the lab (see crates/lab/src/peer/driver.rs), lanes that
 // create instances, and a server as a process.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -61,7 +61,7 @@ export const quantile = (sorted, at) => sorted[Math.max(0, Math.ceil(sorted.leng
 
 const lanes = (count, lane) => Promise.all(Array.from({ length: count }, lane));
 
-// Whole instances, each of a lane after the one before. Those that end in the window count.
+// Whole instances, each of a lane after the one before. Ends in the window count.
 export async function load({ warmUpSeconds, seconds, concurrency }, instance) {
   const from = Date.now() + warmUpSeconds * 1000;
   const end = from + seconds * 1000;

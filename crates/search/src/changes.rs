@@ -99,7 +99,7 @@ pub type Flushed = Option<Arc<Flush>>;
 /// few, however many instances were touched.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flush {
-    /// Those of instances, in the order of their keys.
+    /// Touches of instances, in the order of their keys.
     of_instances: Box<[Touch]>,
     /// All of them without the keys of instances, each once.
     broad: Box<[Touch]>,

@@ -202,7 +202,7 @@ async fn fails(server: &Server, path: &str) {
     assert_eq!(charge["incidents"][0]["jobKey"], job);
 }
 
-/// An instance of somebody else is refused, one of another tenant is not there.
+/// An instance without the permission is refused, one of another tenant is not found.
 async fn refusals(server: &Server, method: &str, path: &str) {
     server.ask(method, path).by(&by("eve")).send().await.expect(403);
     server.ask(method, path).by(&by("bob")).send().await.expect(404);

@@ -15,7 +15,7 @@ const POLL_MS = 10_000;
 let server;
 let rest;
 let works = false;
-// Who waits for the end of which instance.
+// Waits for the ends of instances, by instance.
 const ends = new Map();
 
 async function ask(method, place, body) {

@@ -195,7 +195,7 @@ impl Durations {
         if ended.kind != Kind::Job {
             return self.add(ended, Measure::Total, ended.at_ms - begun_ms);
         }
-        // Somebody may complete a job that nobody has activated.
+        // A job can be completed that no worker has activated.
         self.add(ended, Measure::Wait, activated_ms.unwrap_or(ended.at_ms) - begun_ms);
         if let Some(activated_ms) = activated_ms {
             self.add(ended, Measure::Work, ended.at_ms - activated_ms);

@@ -31,7 +31,7 @@ fn ask(server: &Server, store: &Store, filter: &Filter, indexes: [&str; 3]) -> (
         number(server, &format!("{scans}'{index}'"))
     };
     let now = number(server, "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint");
-    // Those of tests before may be closing still.
+    // Connections of earlier tests may be closing still.
     let connections_since = || {
         let since = "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type='client backend' AND \
                      pid<>pg_backend_pid() AND EXTRACT(EPOCH FROM backend_start) * 1000000 >= ";

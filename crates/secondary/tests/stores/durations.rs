@@ -196,7 +196,7 @@ fn open(store: &dyn Store) {
     feed.happens(95, element(of, 0, Intent::ElementCompleted));
     // Nobody knows when this one began.
     feed.happens(96, element(of + 50, 1, Intent::ElementCompleted));
-    // Somebody completes a job for a worker.
+    // A job is completed without its worker.
     feed.happens(97, job(of + 50, TASK, Intent::Created));
     feed.happens(99, job(of + 50, TASK, Intent::Completed));
     feed.exporter.flush(Flush::Whole).unwrap();

@@ -97,7 +97,7 @@ async fn window(call: &Call<'_>, instance_key: Key, scope: Key) -> Result<Found,
     call.fresh_storage().await?.search(search).await
 }
 
-/// Those whose ID or name has a text in it, and that of a key.
+/// Elements whose ID or name has a text in it, and the one of a key.
 fn containing(text: &str) -> Filter {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('*');
@@ -114,7 +114,7 @@ fn containing(text: &str) -> Filter {
     Filter::Any(any)
 }
 
-/// Those with incidents, or without.
+/// Elements with incidents, or without.
 pub(super) fn with_incident(has_incident: bool) -> Filter {
     let some = Filter::Column(element::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
     if has_incident {
