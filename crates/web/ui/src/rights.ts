@@ -17,7 +17,8 @@ export type Needs = readonly (readonly Need[])[];
 
 export const need = (resourceType: ResourceTypeEnum, permissionType: PermissionTypeEnum, resourceId?: string): Needs => [[{ resourceType, permissionType, ...(resourceId === undefined ? {} : { resourceId }) }]];
 
-export const ofProcess = (permissionType: PermissionTypeEnum, processDefinitionId: string): Needs => need('PROCESS_DEFINITION', permissionType, processDefinitionId);
+/** Nothing is missing for a process that is not known yet. */
+export const ofProcess = (permissionType: PermissionTypeEnum, processDefinitionId: string | undefined): Needs => (processDefinitionId ? need('PROCESS_DEFINITION', permissionType, processDefinitionId) : []);
 
 /** Something of any process: each is refused or not by itself. */
 export const ofAnyProcess = (permissionType: PermissionTypeEnum): Needs => [[{ resourceType: 'PROCESS_DEFINITION', permissionType, orAny: true }]];
@@ -46,7 +47,7 @@ export const ofSignal: Needs = [
 ];
 
 /** A migration takes the permission for the process that is left, and for the one that is gone to. */
-export const ofMigration = (isSingle: boolean, source: string, target: string): Needs => [
+export const ofMigration = (isSingle: boolean, source: string | undefined, target: string | undefined): Needs => [
   ...(isSingle ? ofProcess('UPDATE_PROCESS_INSTANCE', source) : ofBatch('MIGRATE_PROCESS_INSTANCE')),
   ...ofProcess('UPDATE_PROCESS_INSTANCE', target),
 ];

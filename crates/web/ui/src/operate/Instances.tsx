@@ -124,7 +124,7 @@ export default function Instances(): JSX.Element {
           <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={ofBatch('MODIFY_PROCESS_INSTANCE')} do={() => setBulk('modify')}>
             {t('lists.moveTokens')}
           </Action>
-          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={isOne() ? ofProcess('UPDATE_PROCESS_INSTANCE', common()?.process ?? '') : ofBatch('MIGRATE_PROCESS_INSTANCE')} do={() => navigate(migration())}>
+          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={isOne() ? ofProcess('UPDATE_PROCESS_INSTANCE', common()?.process) : ofBatch('MIGRATE_PROCESS_INSTANCE')} do={() => navigate(migration())}>
             {t('lists.migrate')}
           </Action>
           <Action class="danger" needs={ofBatch('CANCEL_PROCESS_INSTANCE')} do={() => setBulk('cancel')}>

@@ -13,7 +13,7 @@ roles:
   - { id: admin, users: [admin] }
 authorizations:
   - { owner_type: USER, owner_id: eve, resource_type: COMPONENT, resource_id: "*", permissions: [ACCESS] }
-  - { owner_type: USER, owner_id: eve, resource_type: PROCESS_DEFINITION, resource_id: mine, permissions: [READ_PROCESS_DEFINITION, READ_PROCESS_INSTANCE] }
+  - { owner_type: USER, owner_id: eve, resource_type: PROCESS_DEFINITION, resource_id: mine, permissions: [READ_PROCESS_DEFINITION, READ_PROCESS_INSTANCE, UPDATE_PROCESS_INSTANCE] }
 `;
 let server;
 let mine;
@@ -91,6 +91,23 @@ test("histories, durations and the search show what one may see, and hints tell 
     assert.equal(hints, 'asked');
     await server.rest('PUT', `/v2/element-instances/${theirs}/variables`, { variables: { a: 2 } }, admin);
     assert.deepEqual((await page.evaluate(() => globalThis.hint)).changed, []);
+  }));
+
+test('a process that is not known yet is asked no rights of', () =>
+  asEve('/operate', async (page) => {
+    const asked = [];
+    page.on('request', (request) => request.url().endsWith('/permissions') && asked.push(...JSON.parse(request.postData()).checks));
+    let answer;
+    const isTold = new Promise((done) => (answer = done));
+    await page.route('**/v2/process-definitions/search', async (route) => {
+      await isTold;
+      await route.continue();
+    });
+    await page.goto(`${server.url}/operate/migrate?process=mine&version=1&ids=${mine}&target=mine&targetVersion=1`);
+    await until(() => asked.length > 0, 'rights are asked for before the process is known');
+    answer();
+    await until(() => asked.some((check) => check.resourceId === 'mine'), 'the process is asked about');
+    assert.ok(asked.every((check) => check.resourceId !== ''), JSON.stringify(asked));
   }));
 
 test('shared views of others can be opened, and nothing else; private ones are not there', () =>

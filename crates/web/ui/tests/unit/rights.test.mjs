@@ -38,6 +38,11 @@ test('a migration takes the source or a batch operation, and the target; batch o
   assert.deepEqual(words(rights.ofMigration(false, 'a', 'b')), [['BATCH CREATE_BATCH_OPERATION_MIGRATE_PROCESS_INSTANCE *', 'BATCH CREATE *'], ['PROCESS_DEFINITION UPDATE_PROCESS_INSTANCE b']]);
 });
 
+test('of a process that is not known yet, nothing is asked', () => {
+  for (const unknown of [undefined, '']) assert.deepEqual(rights.ofProcess('UPDATE_PROCESS_INSTANCE', unknown), []);
+  assert.deepEqual(words(rights.ofMigration(true, 'a', undefined)), [['PROCESS_DEFINITION UPDATE_PROCESS_INSTANCE a']]);
+});
+
 test('a variable of an element may be that of a task', () => {
   assert.deepEqual(words(rights.ofVariable('p', true)), [['PROCESS_DEFINITION UPDATE_PROCESS_INSTANCE p']]);
   assert.deepEqual(words(rights.ofVariable('p', false)), [['PROCESS_DEFINITION UPDATE_PROCESS_INSTANCE p', 'PROCESS_DEFINITION UPDATE_USER_TASK p']]);

@@ -215,7 +215,7 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
           {props.blocked ?? ''}
         </span>
         <span class="spacer" />
-        <Action class="primary" disabled={props.blocked !== undefined || (found.data?.page.totalItems ?? 0) === 0} needs={ofMigration(props.isSingle, props.filter.process ?? '', props.to?.processDefinitionId ?? '')} do={() => setAsking(true)}>
+        <Action class="primary" disabled={props.blocked !== undefined || (found.data?.page.totalItems ?? 0) === 0} needs={ofMigration(props.isSingle, props.filter.process, props.to?.processDefinitionId)} do={() => setAsking(true)}>
           {t('change.migrate.migrate')}
         </Action>
       </div>
