@@ -118,7 +118,9 @@ fn not_held(run: &LabRun) -> String {
                         format!("{}: {}, expected {limit}", finding.figure, finding.actual_text())
                     })
                     .collect();
-                missed.join("; ")
+                // Without its last dot: the line has one.
+                let reason = result.reason.as_deref().map(|reason| reason.trim_end_matches('.').to_owned());
+                missed.into_iter().chain(reason).collect::<Vec<_>>().join("; ")
             }
         };
         let line = format!("- {} {} ({}): {why}.", result.id, result.title, result.judgement.word());

@@ -1,10 +1,13 @@
 //! E11: what rejected commands leave behind.
 
+use std::time::Duration;
+
 use super::refusals::{RefusedKind, send};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::{Lab, until};
 use crate::result::Limit;
+use crate::server::Metrics;
 use crate::unit::Unit;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
@@ -24,18 +27,24 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Records that other work of the server may cause meanwhile, such as the clock of retention.
 const RECORDS_MAX: f64 = 5.0;
 
+/// Records that wait for exporters are taken in this time.
+const EXPORT_MAX: Duration = Duration::from_secs(30);
+
+/// Whether exporters have taken what a start records, and what came since.
+fn is_exported(metrics: &Metrics) -> bool {
+    metrics.sum("zeebe_exporter_events_total") > 0.0 && metrics.sum("baton_exporter_backlog_records") < 1.0
+}
+
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&[]).await?;
     let length = lab.seconds(2.0, 20.0);
+    lab.phase("no load");
+    until(EXPORT_MAX, async || server.metrics().await.is_ok_and(|metrics| is_exported(&metrics))).await;
     for kind in [RefusedKind::UnknownJob, RefusedKind::UnknownProcess] {
         lab.phase(kind.name());
         let before = server.metrics().await?;
         let refused = send(lab, &server, kind, length).await?;
-        let is_exported = async || {
-            let metrics = server.metrics().await;
-            metrics.is_ok_and(|metrics| metrics.sum("baton_exporter_backlog_records") < 1.0)
-        };
-        until(std::time::Duration::from_secs(30), is_exported).await;
+        until(EXPORT_MAX, async || server.metrics().await.is_ok_and(|metrics| is_exported(&metrics))).await;
         let after = server.metrics().await?;
         let grown = |name: &str| after.sum(name) - before.sum(name);
         let exported = grown("zeebe_exporter_events_total");

@@ -39,7 +39,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     };
     let load = lab.load("load", options);
     // Caches of the load are filled by then.
-    lab.wait(lab.seconds(4.0, 20.0)).await;
+    lab.wait(Duration::from_secs(lab.pick(4, 20))).await;
     let before = server.resident_bytes();
     let mut most = before;
     let mut graphs = 0.0;
