@@ -154,7 +154,7 @@ test('no page violates WCAG 2.2 A and AA, in light and dark, and content from st
       const look = async (name) => {
         for (const colorScheme of ['light', 'dark']) {
           await page.emulateMedia({ colorScheme });
-          const here = await violations(page);
+          const here = await violations(page, { coloursAlone: colorScheme === 'dark' });
           if (here.length > 0) found[`${name}, ${colorScheme}`] = here;
         }
       };
