@@ -105,7 +105,8 @@ export async function send(request: Request): Promise<Response> {
   const token = cookie(CSRF_COOKIE);
   if (token && request.method !== 'GET') headers.set('x-csrf-token', token);
   const wait = awaited();
-  if (isRead && wait) headers.set('baton-await-position', wait);
+  // Sessions and how they begin do not depend on the store.
+  if (isRead && wait && !request.once) headers.set('baton-await-position', wait);
   let answer: Response;
   try {
     answer = await fetch(at(request.path), { ...request, headers, redirect: 'error', credentials: 'same-origin' });

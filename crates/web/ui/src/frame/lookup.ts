@@ -3,6 +3,7 @@ import { searchAnything, searchProcessDefinitions } from '../api/generated/opera
 import type { BatonFound } from '../api/generated/types';
 import { call } from '../api/http';
 import { t } from '../language';
+import { definitionAddress } from '../operate/definition/address';
 
 export interface Hit {
   label: string;
@@ -16,7 +17,7 @@ const none = (): Hit[] => [];
 const escaped = encodeURIComponent;
 
 /** A way to what was found. Forms and the like have no page of their own. */
-function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, elementId, state }: BatonFound, text: string): Hit[] {
+function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, elementId, state, tenantId }: BatonFound, text: string): Hit[] {
   const of = `/operate/processes/${processInstanceKey}`;
   const detail = [name ?? processDefinitionId, state].filter((one) => one !== null).join(', ').slice(0, 300);
   switch (kind) {
@@ -33,7 +34,7 @@ function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, eleme
     case 'USER_TASK':
       return [{ label: t('frame.hit.task', { name: name || elementId || key }), detail: key, href: `/tasklist/${key}` }];
     case 'PROCESS_DEFINITION':
-      return [{ label: t('frame.hit.process', { name: name || processDefinitionId || key }), detail: processDefinitionId ?? key, href: `/operate/definitions/${escaped(processDefinitionId ?? '')}` }];
+      return [{ label: t('frame.hit.process', { name: name || processDefinitionId || key }), detail: processDefinitionId ?? key, href: definitionAddress({ processDefinitionId: processDefinitionId ?? '', ...(tenantId === null ? {} : { tenantId }) }) }];
     case 'DECISION_DEFINITION':
       return [{ label: t('frame.hit.decision', { name: name || processDefinitionId || key }), detail: key, href: `/operate/decisions?decision=${escaped(processDefinitionId ?? '')}` }];
     case 'DECISION_INSTANCE':
@@ -49,7 +50,7 @@ function hitOf({ kind, key, name, processDefinitionId, processInstanceKey, eleme
 function byPart(property: 'processDefinitionId' | 'name', text: string, signal: AbortSignal): Promise<Hit[]> {
   const part = { $like: `*${text.replace(/[\\*?]/g, '\\$&')}*` };
   return call(searchProcessDefinitions, { body: { filter: { isLatestVersion: true, [property]: part }, page: { limit: LIMIT } }, signal }).then(({ items }) =>
-    items.map((one) => ({ label: t('frame.hit.process', { name: one.name || one.processDefinitionId }), detail: one.processDefinitionId, href: `/operate/definitions/${escaped(one.processDefinitionId)}` })),
+    items.map((one) => ({ label: t('frame.hit.process', { name: one.name || one.processDefinitionId }), detail: one.processDefinitionId, href: definitionAddress({ processDefinitionId: one.processDefinitionId, tenantId: one.tenantId }) })),
   );
 }
 

@@ -1,10 +1,13 @@
 import { A, useParams, useSearchParams } from '@solidjs/router';
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
-import { getProcessDefinitionDurations, searchProcessDefinitions } from '../api/generated/operations';
+import { getProcessDefinitionDurations } from '../api/generated/operations';
 import type { BatonDuration, BatonDurations } from '../api/generated/types';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
 import { t } from '../language';
+import { definitionAddress } from '../operate/definition/address';
+import { TenantChoice } from '../operate/definition/TenantChoice';
+import { useVersions } from '../operate/definition/versions';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, Field } from '../ui/parts';
@@ -14,7 +17,6 @@ import { Hours } from './Hours';
 import { heats } from './heat';
 import { isMeasure, type Measure, MEASURE_NAMES, valueOf } from './measures';
 
-const VERSIONS_MAX = 1000;
 const momentOf = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
 /** As `datetime-local` has it. */
 const localText = (moment: string | undefined) => {
@@ -37,13 +39,10 @@ function sourceText(told: BatonDurations): string {
 export default function Performance(): JSX.Element {
   const params = useParams<{ id: string }>();
   const id = () => decodeURIComponent(params.id);
-  const [query, setQuery] = useSearchParams<{ version: string; by: string; from: string; to: string; element: string }>();
+  const [query, setQuery] = useSearchParams<{ version: string; tenant: string; by: string; from: string; to: string; element: string }>();
   const by = (): Measure => (isMeasure(query.by) ? query.by : 'totalMs');
   const [from, to] = [() => momentOf(query.from), () => momentOf(query.to)];
-  const versions = useRead(searchProcessDefinitions, () => ({
-    body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
-  }));
-  const chosen = () => versions.data?.items.find((one) => String(one.version) === query.version) ?? versions.data?.items[0];
+  const { found: definitions, tenants, tenant, versions, chosen, isMissing } = useVersions(id, query);
   const key = () => chosen()?.processDefinitionKey;
   const found = useRead(getProcessDefinitionDurations, () => ({
     path: { processDefinitionKey: key() ?? '' },
@@ -60,8 +59,8 @@ export default function Performance(): JSX.Element {
   const setMoment = (name: 'from' | 'to', value: string) => setQuery({ [name]: value === '' ? null : new Date(value).toISOString() });
   return (
     <main class="page">
-      <Show when={versions.error}>{(error) => <Failure of={error()} again={() => void versions.refetch()} />}</Show>
-      <Show when={versions.data?.items.length === 0}>
+      <Show when={definitions.error}>{(error) => <Failure of={error()} again={() => void definitions.refetch()} />}</Show>
+      <Show when={isMissing()}>
         <h1>{t('history.durations.missing')}</h1>
         <p>{t('history.durations.missing.text', { id: id().slice(0, 200) })}</p>
       </Show>
@@ -70,9 +69,10 @@ export default function Performance(): JSX.Element {
           <>
             <div class="row">
               <h1>{t('history.durations.of', { name: one().name || one().processDefinitionId })}</h1>
-              <A href={`/operate/definitions/${encodeURIComponent(id())}?version=${one().version}`}>{one().processDefinitionId}</A>
+              <A href={definitionAddress(one())}>{one().processDefinitionId}</A>
+              <TenantChoice tenants={tenants()} chosen={tenant()} choose={(tenant) => setQuery({ tenant, version: null })} />
               <select aria-label={t('history.durations.version')} onChange={(event) => setQuery({ version: event.currentTarget.value })}>
-                <For each={versions.data?.items}>
+                <For each={versions()}>
                   {(other) => (
                     <option value={other.version} selected={other.version === one().version}>
                       {t('history.durations.versionOne', { version: other.version })}

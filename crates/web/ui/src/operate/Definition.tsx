@@ -1,6 +1,6 @@
 import { A, useNavigate, useParams, useSearchParams } from '@solidjs/router';
 import { createMemo, createSignal, For, type JSX, lazy, Show } from 'solid-js';
-import { deleteResource, getProcessDefinitionStatistics, searchProcessDefinitions, searchProcessInstances } from '../api/generated/operations';
+import { deleteResource, getProcessDefinitionStatistics, searchProcessInstances } from '../api/generated/operations';
 import { call } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
@@ -11,27 +11,24 @@ import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { say } from '../ui/toast';
+import { DEFAULT_TENANT, definitionAddress } from './definition/address';
 import { heatMarks, HEATS, HeatTable, useHeat } from './definition/Heat';
+import { TenantChoice } from './definition/TenantChoice';
+import { useVersions, VERSIONS_MAX } from './definition/versions';
 
 const Differences = lazy(() => import('./definition/Differences'));
 const StartDialog = lazy(() => import('./definition/StartDialog'));
-
-const VERSIONS_MAX = 1000;
 
 /** A process with its versions: diagram, running instances, start and deletion. */
 export default function Definition(): JSX.Element {
   const params = useParams<{ id: string }>();
   const id = () => decodeURIComponent(params.id);
   const navigate = useNavigate();
-  const [query, setQuery] = useSearchParams<{ version: string; compare: string; heat: string }>();
+  const [query, setQuery] = useSearchParams<{ version: string; compare: string; heat: string; tenant: string }>();
   const [deleting, setDeleting] = createSignal(false);
   const [starting, setStarting] = createSignal(false);
   const [withHistory, setWithHistory] = createSignal(false);
-  const versions = useRead(searchProcessDefinitions, () => ({
-    body: { filter: { processDefinitionId: id() }, sort: [{ field: 'version' as const, order: 'DESC' as const }], page: { limit: VERSIONS_MAX } },
-    live: true,
-  }));
-  const chosen = () => versions.data?.items.find((one) => String(one.version) === query.version) ?? versions.data?.items[0];
+  const { found, tenants, tenant, versions, chosen, isCut, isMissing } = useVersions(id, query);
   const key = () => chosen()?.processDefinitionKey;
   const counts = useRead(getProcessDefinitionStatistics, () => ({
     path: { processDefinitionKey: key() ?? '' },
@@ -46,22 +43,23 @@ export default function Definition(): JSX.Element {
   }));
   const byElement = createMemo(() => new Map(counts.data?.items.map((one) => [one.elementId, one])));
   const model = useModel(chosen);
-  const compared = () => (query.compare && query.compare !== String(chosen()?.version) ? versions.data?.items.find((one) => String(one.version) === query.compare) : undefined);
+  const compared = () => (query.compare && query.compare !== String(chosen()?.version) ? versions().find((one) => String(one.version) === query.compare) : undefined);
   const heatKind = () => HEATS.find((one) => one === query.heat);
   const heat = useHeat(heatKind, key, () => counts.data?.items ?? []);
-  const list = (more: string) => `/operate/processes?process=${encodeURIComponent(id())}&version=${chosen()?.version}&${more}`;
+  const ofTenant = () => (tenant() === undefined || tenant() === DEFAULT_TENANT ? '' : `&tenant=${encodeURIComponent(tenant()!)}`);
+  const list = (more: string) => `/operate/processes?process=${encodeURIComponent(id())}&version=${chosen()?.version}${ofTenant()}&${more}`;
   const remove = async () => {
     await call(deleteResource, { path: { resourceKey: key()! }, body: withHistory() ? { deleteHistory: true } : {} });
     setDeleting(false);
     await refresh();
     say(t('lists.deleted'));
-    if (!versions.data?.items.length) navigate('/operate/definitions');
+    if (versions().length === 0) navigate('/operate/definitions');
     else setQuery({ version: null });
   };
   return (
     <main class="page">
-      <Show when={versions.error}>{(error) => <Failure of={error()} again={() => void versions.refetch()} />}</Show>
-      <Show when={versions.data?.items.length === 0}>
+      <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
+      <Show when={isMissing()}>
         <h1>{t('start.missing')}</h1>
         <p>{t('start.missing.text', { id: id().slice(0, 200) })}</p>
       </Show>
@@ -71,8 +69,9 @@ export default function Definition(): JSX.Element {
             <div class="row">
               <h1>{one().name || one().processDefinitionId}</h1>
               <span class="muted">{one().processDefinitionId}</span>
+              <TenantChoice tenants={tenants()} chosen={tenant()} choose={(tenant) => setQuery({ tenant, version: null, compare: null })} />
               <select aria-label={t('lists.version')} onChange={(event) => setQuery({ version: event.currentTarget.value })}>
-                <For each={versions.data?.items}>
+                <For each={versions()}>
                   {(other) => (
                     <option value={other.version} selected={other.version === one().version}>
                       {t('lists.versionOf', { version: other.version })}
@@ -81,7 +80,7 @@ export default function Definition(): JSX.Element {
                   )}
                 </For>
               </select>
-              <Show when={versions.data?.page.hasMoreTotalItems || (versions.data?.page.totalItems ?? 0) > VERSIONS_MAX}>
+              <Show when={isCut()}>
                 <span class="muted">{t('lists.definition.latestOnly', { count: VERSIONS_MAX })}</span>
               </Show>
               <span class="key">
@@ -90,11 +89,11 @@ export default function Definition(): JSX.Element {
               </span>
               <span class="spacer" />
               <A href={list('active=true&incidents=true')}>{t('lists.definition.running', { count: total(running.data?.page) })}</A>
-              <A href={`/operate/definitions/${encodeURIComponent(id())}/durations?version=${one().version}`}>{t('lists.definition.durations')}</A>
+              <A href={definitionAddress(one(), '/durations')}>{t('lists.definition.durations')}</A>
               <Action disabled={!model()} needs={ofProcess('CREATE_PROCESS_INSTANCE', id())} do={() => setStarting(true)}>
                 {t('start.start')}
               </Action>
-              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}&active=true&incidents=true`}>
+              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}${ofTenant()}&active=true&incidents=true`}>
                 {t('lists.definition.migrate')}
               </MayLink>
               <Action class="danger" needs={need('RESOURCE', 'DELETE_PROCESS', id())} do={() => setDeleting(true)}>
@@ -115,12 +114,12 @@ export default function Definition(): JSX.Element {
                   </For>
                 </select>
               </label>
-              <Show when={(versions.data?.items.length ?? 0) > 1}>
+              <Show when={versions().length > 1}>
                 <label class="row">
                   {t('lists.definition.compare')}
                   <select onChange={(event) => setQuery({ compare: event.currentTarget.value || null })}>
                     <option value="">{t('lists.nothing')}</option>
-                    <For each={versions.data?.items.filter((other) => other.version !== one().version)}>
+                    <For each={versions().filter((other) => other.version !== one().version)}>
                       {(other) => (
                         <option value={other.version} selected={other.version === compared()?.version}>
                           {other.version}

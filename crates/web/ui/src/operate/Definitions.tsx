@@ -6,13 +6,14 @@ import { t } from '../language';
 import { useRead } from '../query';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Views } from '../views/Views';
+import { definitionAddress } from './definition/address';
 import { Deploy } from './Deploy';
 
 const SORTS = ['name', 'processDefinitionId', 'version', 'resourceName', 'processDefinitionKey'] as const;
 const columns = (): Column<ProcessDefinitionResult>[] => [
   {
     head: t('lists.process'),
-    cell: (row) => <A href={`/operate/definitions/${encodeURIComponent(row.processDefinitionId)}`}>{row.name || row.processDefinitionId}</A>,
+    cell: (row) => <A href={definitionAddress({ processDefinitionId: row.processDefinitionId, tenantId: row.tenantId })}>{row.name || row.processDefinitionId}</A>,
     sort: 'name',
   },
   { head: t('lists.id'), cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },

@@ -9,6 +9,7 @@ import { need } from '../rights';
 import { MayFiles, useMay } from '../ui/May';
 import { Failure } from '../ui/parts';
 import { say } from '../ui/toast';
+import { definitionAddress } from './definition/address';
 import { dropped } from './dropped';
 
 const ENDINGS = ['.bpmn', '.dmn', '.form', '.xml'];
@@ -18,7 +19,7 @@ const describe = (one: DeploymentMetadataResult): { text: string; href?: string 
   if (process) {
     return {
       text: t('lists.deploy.process', { id: process.processDefinitionId, version: process.processDefinitionVersion }),
-      href: `/operate/definitions/${encodeURIComponent(process.processDefinitionId)}?version=${process.processDefinitionVersion}`,
+      href: definitionAddress({ ...process, version: process.processDefinitionVersion }),
     };
   }
   if (decision) return { text: t('lists.deploy.decision', { id: decision.decisionDefinitionId, version: decision.version }) };

@@ -21,6 +21,7 @@ import { Action, Copy, Dialog, State } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
 import { CopyCommands } from '../views/CopyAs';
+import { DEFAULT_TENANT, definitionAddress } from './definition/address';
 
 /** The head of an instance: what it is, and what can be done with all of it. */
 export function Header(props: { instance: ProcessInstanceResult; isRunning: boolean; isModifying: boolean; onModify: () => void; again: () => Promise<void> }): JSX.Element {
@@ -80,7 +81,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
       <div class="row">
         <State of={props.instance.state} incident={props.instance.hasIncident} />
         <h1>{name()}</h1>
-        <A href={`/operate/definitions/${encodeURIComponent(props.instance.processDefinitionId)}?version=${props.instance.processDefinitionVersion}`}>
+        <A href={definitionAddress({ ...props.instance, version: props.instance.processDefinitionVersion })}>
           {t('instance.version', { version: props.instance.processDefinitionVersion })}
         </A>
         <span class="key">
@@ -88,7 +89,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
           <Copy text={key()} />
         </span>
         <Show when={props.instance.businessId}>{(id) => <span>{t('instance.businessId', { id: id() })}</span>}</Show>
-        <Show when={props.instance.tenantId !== '<default>'}>
+        <Show when={props.instance.tenantId !== DEFAULT_TENANT}>
           <span>{t('instance.tenant', { tenant: props.instance.tenantId })}</span>
         </Show>
         <span class="muted">
@@ -113,7 +114,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
           </Action>
         </Show>
         <Show when={props.isRunning}>
-          <MayLink class="button" needs={may('UPDATE_PROCESS_INSTANCE')} href={`/operate/migrate?process=${encodeURIComponent(props.instance.processDefinitionId)}&version=${props.instance.processDefinitionVersion}&ids=${key()}`}>
+          <MayLink class="button" needs={may('UPDATE_PROCESS_INSTANCE')} href={`/operate/migrate?process=${encodeURIComponent(props.instance.processDefinitionId)}&version=${props.instance.processDefinitionVersion}&ids=${key()}${props.instance.tenantId === DEFAULT_TENANT ? '' : `&tenant=${encodeURIComponent(props.instance.tenantId)}`}`}>
             {t('instance.migrate')}
           </MayLink>
         </Show>

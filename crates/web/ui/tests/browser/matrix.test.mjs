@@ -311,6 +311,21 @@ test('without authentication everything is offered, and nobody asks for rights',
           .map(([path, sees, controls, prepare]) => [path, sees, controls.filter((name) => !name.startsWith('Assign to me')), prepare]);
         await walk(page, server, 'none', list);
         assert.equal(asked, 0);
+        // Processes of two tenants have the same ID.
+        for (const below of ['', '/durations']) {
+          await page.goto(`${server.url}/operate/definitions/mine${below}?tenant=north`);
+          await page.getByRole('heading', { level: 1, name: /Mine/ }).waitFor();
+          const version = page.locator('main select').filter({ has: page.locator('option[value="1"]') }).first();
+          assert.equal(await version.locator('option').count(), 1);
+          await page.getByRole('combobox', { name: 'Tenant' }).selectOption('south');
+          await page.getByRole('heading', { level: 1, name: /SECRET south/ }).waitFor();
+          assert.equal(new URL(page.url()).searchParams.get('tenant'), 'south');
+        }
+        await page.goto(`${server.url}/operate/definitions/mine?tenant=west`);
+        await page.getByRole('heading', { name: 'There is no such process' }).waitFor();
+        await page.goto(`${server.url}/operate/processes/${keys.south}`);
+        await page.getByRole('link', { name: 'version 1' }).click();
+        await page.getByRole('heading', { level: 1, name: 'SECRET south' }).waitFor();
       },
       REFUSALS,
     );

@@ -2,7 +2,7 @@ import { useNavigate } from '@solidjs/router';
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { createProcessInstance, getStartProcessForm } from '../../api/generated/operations';
 import type { ProcessDefinitionResult } from '../../api/generated/types';
-import { call } from '../../api/http';
+import { plan } from '../../api/http';
 import { FormView, type Submit } from '../../diagram/FormView';
 import type { Model } from '../../diagram/model';
 import { t } from '../../language';
@@ -10,7 +10,9 @@ import { refresh, useRead } from '../../query';
 import { jsonObject } from '../../ui/json';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
 import { say } from '../../ui/toast';
+import { CopyCommands } from '../../views/CopyAs';
 import { objectProblem } from '../act/words';
+import { DEFAULT_TENANT } from './address';
 
 /** Starts an instance of one version, at its start or at chosen elements, with its form or with JSON. */
 export default function StartDialog(props: { definition: ProcessDefinitionResult; model: Model; onClose: () => void }): JSX.Element {
@@ -32,22 +34,26 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
     return one?.name ? `${one.name} (${id})` : id;
   };
   const tagList = () => tags().split(/[\s,]+/).filter(Boolean);
-  const start = async () => {
-    setFailure(undefined);
-    const given = withForm() ? await submit()?.() : variables().trim() === '' ? '{}' : variables();
-    if (given === undefined) {
-      setFailure(new Error(t('lists.startOne.wrong')));
-      return;
-    }
+  const asJson = () => (variables().trim() === '' ? '{}' : variables());
+  const planned = (given: string) => {
     const quoted = JSON.stringify;
     const members: [string, string][] = [['processDefinitionKey', quoted(key())], ['variables', given]];
     if (places().length > 0) members.push(['startInstructions', quoted(places().map((elementId) => ({ elementId })))]);
     if (businessId().trim()) members.push(['businessId', quoted(businessId().trim())]);
     if (tagList().length > 0) members.push(['tags', quoted(tagList())]);
-    if (props.definition.tenantId !== '<default>') members.push(['tenantId', quoted(props.definition.tenantId)]);
+    if (props.definition.tenantId !== DEFAULT_TENANT) members.push(['tenantId', quoted(props.definition.tenantId)]);
+    return plan(createProcessInstance, { text: jsonObject(members) });
+  };
+  const start = async () => {
+    setFailure(undefined);
+    const given = withForm() ? await submit()?.() : asJson();
+    if (given === undefined) {
+      setFailure(new Error(t('lists.startOne.wrong')));
+      return;
+    }
     let made: { processInstanceKey: string };
     try {
-      made = await call(createProcessInstance, { text: jsonObject(members) });
+      made = await planned(given).send();
     } catch (error) {
       setFailure(error);
       return;
@@ -119,6 +125,9 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
         <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
         <div class="actions">
           <button onClick={() => props.onClose()}>{t('part.close')}</button>
+          <Show when={!withForm() && objectProblem(variables()) === undefined}>
+            <CopyCommands of={() => [planned(asJson()).asked]} />
+          </Show>
           <Action class="primary" do={start} disabled={withForm() ? !submit() : objectProblem(variables()) !== undefined}>
             {t('start.button')}
           </Action>
