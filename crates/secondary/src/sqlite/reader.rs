@@ -11,6 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use search::{Found, Reader, Row, Search, Statistics, StoreError};
 use tokio::sync::Semaphore;
 
+use super::answers::{Answers, Question};
 use super::dialect::{Parameter, value};
 use super::packed_search;
 use super::packs::{PackCache, Packs};
@@ -30,6 +31,7 @@ struct ReaderState {
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     packs: PackCache,
+    answers: Answers,
 }
 
 /// Tells the thread that works on a query when nobody waits for it any more.
@@ -47,7 +49,13 @@ impl SqliteReader {
     pub fn new(options: SqliteOptions) -> Self {
         let permits = Arc::new(Semaphore::new(options.readers));
         let packs = PackCache::new(options.cache_bytes);
-        Self(Arc::new(ReaderState { options, idle: Mutex::new(Vec::new()), permits, packs }))
+        Self(Arc::new(ReaderState {
+            options,
+            idle: Mutex::new(Vec::new()),
+            permits,
+            packs,
+            answers: Answers::default(),
+        }))
     }
 
     /// Runs a query on a thread that may block. It ends when its time is over, or when whoever asked has gone.
@@ -85,13 +93,41 @@ impl SqliteReader {
     }
 }
 
+impl SqliteReader {
+    /// Runs a query, unless the file has not changed since the same was asked.
+    async fn answer(
+        &self,
+        question: Question,
+        work: impl FnOnce(Packs<'_>) -> Result<Found, StoreError> + Send + 'static,
+    ) -> Result<Found, StoreError> {
+        let shared = Arc::clone(&self.0);
+        // The state of the file is looked at before the query, which may see a later one: then it is not found again.
+        let ask = move |packs: Packs<'_>| {
+            let version = match shared.answers.find(&shared.options, &question) {
+                Ok(found) => return Ok(found),
+                Err(version) => version,
+            };
+            let found = work(packs)?;
+            shared.answers.keep(version, question, &found);
+            Ok(found)
+        };
+        self.run(ask).await
+    }
+}
+
 impl Reader for SqliteReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        Box::pin(self.run(move |packs| packed_search::search(packs, search)))
+        let question = Question::Search(search.clone());
+        Box::pin(self.answer(question, move |packs| packed_search::search(packs, search)))
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        Box::pin(self.run(move |packs| packed_search::statistics(packs, statistics)))
+        let question = Question::Statistics(statistics.clone());
+        let work = move |packs: Packs<'_>| {
+            let rows = packed_search::statistics(packs, statistics)?;
+            Ok(Found { rows, ..Found::default() })
+        };
+        Box::pin(async move { Ok(self.answer(question, work).await?.rows) })
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
