@@ -76,6 +76,13 @@ impl Storage {
         (!is_known).then(|| began.elapsed())
     }
 
+    /// Has what is recorded written soon, unless searches are not to.
+    pub(super) fn hasten(&self, broker: &dyn Broker) {
+        if !self.fresh_max.is_zero() {
+            broker.hasten_exports(EXPORTER_ID);
+        }
+    }
+
     /// Has the broker catch up with the others for so long at the most. Returns whether it has.
     pub(super) async fn catch_up(&self, broker: &dyn Broker, time: Duration) -> bool {
         tokio::time::timeout(time, broker.catch_up()).await.is_ok_and(|caught_up| caught_up.is_ok())

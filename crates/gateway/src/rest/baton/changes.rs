@@ -24,6 +24,8 @@ const UNTOLD: Duration = Duration::from_secs(5);
 const NARROW_PACE: Duration = Duration::from_millis(50);
 /// The same where nothing is told of at once.
 const BROAD_PACE: Duration = Duration::from_millis(500);
+/// Somebody who looks at an instance asks for a write of the store after so long without one.
+const HASTEN_PACE: Duration = Duration::from_millis(600);
 /// The log of what was done: with anything.
 const AUDIT_LOG: &str = "audit-log";
 
@@ -109,9 +111,14 @@ impl Seen<'_> {
         self.changed.iter().any(|at| !self.topics[*at].is_broad())
     }
 
+    /// Whether nothing is told of at once.
+    fn is_broad(&self) -> bool {
+        self.topics.iter().all(|topic| topic.is_broad())
+    }
+
     /// How long flushes may come in before they are looked at.
     fn pace(&self) -> Duration {
-        if self.topics.iter().all(|topic| topic.is_broad()) { BROAD_PACE } else { NARROW_PACE }
+        if self.is_broad() { BROAD_PACE } else { NARROW_PACE }
     }
 }
 
@@ -121,7 +128,9 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
         Topic::parse(name).ok_or_else(|| Failure::invalid(format!("topics[{at}]: is no topic")))
     };
     let topics: Vec<Topic> = names.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-    let progress = &call.storage()?.progress;
+    let storage = call.storage()?;
+    let progress = &storage.progress;
+    let hasten = || storage.hasten(&*call.gateway.broker);
     let sight = ReadAuthorization::of(call).await?;
     let mut seen = Seen { topics: &topics, sight, changed: BTreeSet::new() };
     let after = match call.fields.text("after") {
@@ -130,7 +139,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
             let wait_ms = call.fields.integer("timeoutMs").unwrap_or(WAIT_MS);
             let wait = Duration::from_millis(wait_ms.unsigned_abs());
             tokio::select! {
-                after = gather(progress, &mut seen, &after, wait) => after,
+                after = gather(progress, &mut seen, &after, wait, hasten) => after,
                 () = call.gateway.stop.cancelled() => after.into_owned(),
             }
         }
@@ -142,7 +151,13 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
 }
 
 /// Gathers what has changed from a place on, by its name; gives that of the place behind it.
-async fn gather(progress: &Progress, seen: &mut Seen<'_>, after: &str, wait: Duration) -> String {
+async fn gather(
+    progress: &Progress,
+    seen: &mut Seen<'_>,
+    after: &str,
+    wait: Duration,
+    hasten: impl Fn(),
+) -> String {
     let changes: &Changes = &progress.changes;
     let began = Instant::now();
     let mut place = changes.place_of(after);
@@ -172,7 +187,11 @@ async fn gather(progress: &Progress, seen: &mut Seen<'_>, after: &str, wait: Dur
         let pause = if seen.changed.is_empty() { left } else { LIST_FLOOR.saturating_sub(elapsed).min(left) };
         // Whether something came or did not, is seen next.
         if flushes.is_empty() {
-            drop(tokio::time::timeout(pause, changes.wait(behind)).await);
+            let pause = if seen.is_broad() { pause } else { pause.min(HASTEN_PACE) };
+            let is_late = tokio::time::timeout(pause, changes.wait(behind)).await.is_err();
+            if is_late && pause == HASTEN_PACE {
+                hasten();
+            }
         } else {
             tokio::time::sleep(pace.min(pause)).await;
         }
@@ -181,6 +200,8 @@ async fn gather(progress: &Progress, seen: &mut Seen<'_>, after: &str, wait: Dur
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -204,7 +225,7 @@ mod tests {
         let told = async |after: &str| {
             let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
             let began = Instant::now();
-            let after = gather(&progress, &mut seen, after, Duration::from_secs(25)).await;
+            let after = gather(&progress, &mut seen, after, Duration::from_secs(25), || ()).await;
             (seen.changed.into_iter().collect::<Vec<_>>(), began.elapsed().as_millis(), after)
         };
         progress.flushed(5, Some(&[touch(2, List::Jobs)].into()));
@@ -241,8 +262,23 @@ mod tests {
         let untold = Progress::default();
         let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
         let began = Instant::now();
-        gather(&untold, &mut seen, &untold.changes.name_of(untold.changes.place()), Duration::from_secs(25))
-            .await;
+        let after = untold.changes.name_of(untold.changes.place());
+        gather(&untold, &mut seen, &after, Duration::from_secs(25), || ()).await;
         assert_eq!((seen.changed.len(), began.elapsed().as_millis()), (3, 5000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_at_an_instance_asks_for_writes_that_do_not_come() {
+        let progress = Progress::default();
+        progress.feed();
+        for (topic, asked) in [(Topic::Instance(1), 4), (Topic::Batch(1), 4), (Topic::List(List::Jobs), 0)] {
+            let topics = [topic];
+            let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
+            let hastened = Cell::new(0);
+            let after = progress.changes.name_of(progress.changes.place());
+            let hasten = || hastened.set(hastened.get() + 1);
+            gather(&progress, &mut seen, &after, Duration::from_millis(2500), hasten).await;
+            assert_eq!(hastened.get(), asked, "{topic:?}");
+        }
     }
 }
