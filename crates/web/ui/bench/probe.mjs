@@ -57,9 +57,9 @@ function install() {
   };
   performance.setResourceTimingBufferSize(5000);
   globalThis.probe = {
-    /** Follows a link of the page's own kind, until what it asks for has come and is shown. */
+    /** Follows a link of the page's own kind, until what it asks for, if it does, has come and is shown. */
     async click({ href, asks, shown }) {
-      const pattern = new RegExp(asks);
+      const pattern = asks === undefined ? undefined : new RegExp(asks);
       calls = [];
       performance.clearResourceTimings();
       const link = document.createElement('a');
@@ -70,10 +70,10 @@ function install() {
       link.click();
       link.remove();
       await frame(() => {
-        const asked = calls.filter(({ path }) => pattern.test(path));
-        return asked.length > 0 && asked.every(({ isDone }) => isDone) && !document.querySelector('.stale') && isShown(shown);
+        const asked = calls.filter(({ path }) => pattern?.test(path));
+        return (asked.length > 0 || !pattern) && asked.every(({ isDone }) => isDone) && !document.querySelector('.stale') && isShown(shown);
       }, href);
-      return { ms: performance.now() - began, serverMs: serverMs(pattern) };
+      return { ms: performance.now() - began, serverMs: pattern && serverMs(pattern) };
     },
     /** Presses a button, until a text is shown. */
     async press(button, shown, text) {

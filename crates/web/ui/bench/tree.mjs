@@ -54,7 +54,7 @@ export async function tree({ server, size, store }) {
       await page.goto(`${server.url}/operate/processes/${store.ended[at % store.ended.length]}`);
       await page.locator(`${TREE} [role=row]`).first().waitFor();
       await page.locator('.diagram[data-drawn]').waitFor();
-      opens.push((await click(page, { href: `/operate/processes/${store.big}`, asks: '^/v2/element-instances/search$', shown: `${TREE} [aria-expanded]` })).ms);
+      opens.push((await click(page, { href: `/operate/processes/${store.big}`, asks: '^/baton/v1/element-instances/\\d+/children$', shown: `${TREE} [aria-expanded]` })).ms);
       await page.waitForTimeout(1000);
       bodies.push(await openBody(page));
       const scrolled = await scroll(page);
