@@ -406,7 +406,7 @@ sections! {
         /// Whether each step of an instance that starts from then on is kept, with variables. It costs room.
         steps: bool = false;
         /// Whether it is counted how long elements, and the waiting and the work for their jobs, take, by the hour.
-        durations: bool = false;
+        durations: bool = true;
     }
 
     /// The file of the embedded secondary storage.
