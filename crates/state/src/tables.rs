@@ -178,7 +178,7 @@ macro_rules! tables {
                     ::core::result::Result::Ok(::std::vec![$(self.$field.len()?),+])
                 }
 
-                /// The number of rows of each table, by name.
+                /// About the number of rows of each table, by name; exact where few keys have to be looked up on disk.
                 pub fn row_counts(&self) -> ::std::vec::Vec<(&'static str, u64)> {
                     ::std::vec![$(self.$field.row_count()),+]
                 }
