@@ -22,10 +22,10 @@ pub(super) enum Question {
 
 /// Answers for one state of the file.
 #[derive(Default)]
-pub(super) struct Answers(Mutex<State>);
+pub(super) struct Answers(Mutex<KeptAnswers>);
 
 #[derive(Default)]
-struct State {
+struct KeptAnswers {
     /// Sees each commit of the others, and makes none.
     watch: Option<Connection>,
     version: Option<i64>,
@@ -72,7 +72,7 @@ impl Answers {
     }
 }
 
-impl State {
+impl KeptAnswers {
     /// A number that is another after each commit; none if the file can't be read.
     fn look(&mut self, options: &SqliteOptions) -> Option<i64> {
         if self.watch.is_none() {
