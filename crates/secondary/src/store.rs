@@ -114,6 +114,11 @@ pub trait Cleaner: Send {
 /// Counts the bytes of a page that is read row by row.
 pub(crate) struct PageBytes(usize);
 
+/// Memory of a row.
+pub(crate) fn row_bytes(row: &[Value]) -> usize {
+    size_of_val(row) + row.iter().filter_map(Value::text).map(|text| text.len()).sum::<usize>()
+}
+
 impl PageBytes {
     pub(crate) const fn new() -> Self {
         Self(0)
@@ -121,8 +126,7 @@ impl PageBytes {
 
     /// Counts a row, if the page may have it.
     pub(crate) fn add(&mut self, row: &[Value]) -> Result<(), StoreError> {
-        let bytes =
-            size_of_val(row) + row.iter().filter_map(Value::text).map(|text| text.len()).sum::<usize>();
+        let bytes = row_bytes(row);
         // A single row is bounded by the limits of what it tells of.
         if self.0 > 0 && self.0 + bytes > PAGE_BYTES_MAX {
             return Err(StoreError::PageTooLarge(PAGE_BYTES_MAX));

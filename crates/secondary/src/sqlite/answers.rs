@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use search::{Found, Row, Search, Statistics};
 
 use super::SqliteOptions;
+use crate::store::row_bytes;
 
 /// Answers that are kept.
 const KEPT_MAX: usize = 64;
@@ -73,7 +74,7 @@ impl Answers {
 }
 
 impl KeptAnswers {
-    /// A number that is another after each commit; none if the file can't be read.
+    /// The data version of the file, which changes with each commit; none if the file can't be read.
     fn look(&mut self, options: &SqliteOptions) -> Option<i64> {
         if self.watch.is_none() {
             self.watch = options.connect_to_read().ok();
@@ -88,11 +89,7 @@ impl KeptAnswers {
 }
 
 fn bytes(rows: &[Row]) -> usize {
-    let of_row = |row: &Row| {
-        size_of_val(row.as_slice())
-            + row.iter().filter_map(|value| value.text()).map(|text| text.len()).sum::<usize>()
-    };
-    rows.iter().map(of_row).sum()
+    rows.iter().map(|row| row_bytes(row)).sum()
 }
 
 #[cfg(test)]

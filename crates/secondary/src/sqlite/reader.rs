@@ -91,23 +91,22 @@ impl SqliteReader {
         });
         outcome.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
     }
-}
 
-impl SqliteReader {
-    /// Runs a query, unless the file has not changed since the same was asked.
-    async fn answer(
-        &self,
-        question: Question,
-        work: impl FnOnce(Packs<'_>) -> Result<Found, StoreError> + Send + 'static,
-    ) -> Result<Found, StoreError> {
+    /// Answers a question, without a query if the file has not changed since the same was asked.
+    async fn answer(&self, question: Question) -> Result<Found, StoreError> {
         let shared = Arc::clone(&self.0);
-        // The state of the file is looked at before the query, which may see a later one: then it is not found again.
+        // The version is read before the query, which may see a later one: then the answer is not found again.
         let ask = move |packs: Packs<'_>| {
             let version = match shared.answers.find(&shared.options, &question) {
                 Ok(found) => return Ok(found),
                 Err(version) => version,
             };
-            let found = work(packs)?;
+            let found = match question.clone() {
+                Question::Search(search) => packed_search::search(packs, search)?,
+                Question::Statistics(statistics) => {
+                    Found { rows: packed_search::statistics(packs, statistics)?, ..Found::default() }
+                }
+            };
             shared.answers.keep(version, question, &found);
             Ok(found)
         };
@@ -117,17 +116,11 @@ impl SqliteReader {
 
 impl Reader for SqliteReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        let question = Question::Search(search.clone());
-        Box::pin(self.answer(question, move |packs| packed_search::search(packs, search)))
+        Box::pin(self.answer(Question::Search(search)))
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        let question = Question::Statistics(statistics.clone());
-        let work = move |packs: Packs<'_>| {
-            let rows = packed_search::statistics(packs, statistics)?;
-            Ok(Found { rows, ..Found::default() })
-        };
-        Box::pin(async move { Ok(self.answer(question, work).await?.rows) })
+        Box::pin(async move { Ok(self.answer(Question::Statistics(statistics)).await?.rows) })
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
