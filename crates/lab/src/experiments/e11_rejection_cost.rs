@@ -7,7 +7,7 @@ use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::{Lab, until};
 use crate::result::Limit;
-use crate::server::Metrics;
+use crate::server::Server;
 use crate::unit::Unit;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
@@ -27,24 +27,30 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Records that other work of the server may cause meanwhile, such as the clock of retention.
 const RECORDS_MAX: f64 = 5.0;
 
-/// Records that wait for exporters are taken in this time.
+/// Time in which exporters take the records that wait.
 const EXPORT_MAX: Duration = Duration::from_secs(30);
 
-/// Whether exporters have taken what a start records, and what came since.
-fn is_exported(metrics: &Metrics) -> bool {
-    metrics.sum("zeebe_exporter_events_total") > 0.0 && metrics.sum("baton_exporter_backlog_records") < 1.0
+/// Waits until exporters have taken all records, those of the start of the server included.
+async fn exported(server: &Server) {
+    let is_exported = async || {
+        server.metrics().await.is_ok_and(|metrics| {
+            metrics.sum("zeebe_exporter_events_total") > 0.0
+                && metrics.sum("baton_exporter_backlog_records") < 1.0
+        })
+    };
+    until(EXPORT_MAX, is_exported).await;
 }
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let server = lab.server(&[]).await?;
     let length = lab.seconds(2.0, 20.0);
     lab.phase("no load");
-    until(EXPORT_MAX, async || server.metrics().await.is_ok_and(|metrics| is_exported(&metrics))).await;
+    exported(&server).await;
     for kind in [RefusedKind::UnknownJob, RefusedKind::UnknownProcess] {
         lab.phase(kind.name());
         let before = server.metrics().await?;
         let refused = send(lab, &server, kind, length).await?;
-        until(EXPORT_MAX, async || server.metrics().await.is_ok_and(|metrics| is_exported(&metrics))).await;
+        exported(&server).await;
         let after = server.metrics().await?;
         let grown = |name: &str| after.sum(name) - before.sum(name);
         let exported = grown("zeebe_exporter_events_total");

@@ -30,7 +30,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 };
 
 const P99_MAX: f64 = 0.25;
-/// Without anybody who asks for fresh data, records are written once a second.
+/// The usual write of the store comes once a second.
 const LAZY_P99_MAX: f64 = 2.0;
 /// An instance that is not found after so long never is.
 const PATIENCE: Duration = Duration::from_secs(30);
