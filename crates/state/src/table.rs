@@ -338,7 +338,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
         self.count(usize::MAX)
     }
 
-    /// The number of rows; an estimate if a layer has more keys to look up than that.
+    /// The number of rows; an estimate if a layer has more than `lookups_max` keys to look up.
     fn count(&self, lookups_max: usize) -> Result<u64, StateError> {
         let mut rows = self.active.tally().rows;
         if self.active.tally().unknown > 0 {
@@ -394,8 +394,8 @@ fn is_inverted<K: Ord>(start: Bound<&K>, end: Bound<&K>) -> bool {
     }
 }
 
-/// Rows added by entries that do not know whether the key exists below. If there are more than `lookups_max` of them,
-/// as many, from all parts of the layer, stand for the others.
+/// Rows added by entries that do not know whether the key exists below. Of more than `lookups_max` entries, a sample of
+/// that size, spread over the layer, stands for all.
 fn resolve<K: TableKey, V: TableValue>(
     layer: &Layer<K, V>,
     lookups_max: usize,

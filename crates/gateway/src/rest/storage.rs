@@ -76,7 +76,7 @@ impl Storage {
         (!is_known).then(|| began.elapsed())
     }
 
-    /// Has what is recorded written soon, unless searches are not to.
+    /// Has the exporter write its records soon, unless `secondary_storage.fresh_timeout` is zero.
     pub(super) fn hasten(&self, broker: &dyn Broker) {
         if !self.fresh_max.is_zero() {
             broker.hasten_exports(EXPORTER_ID);

@@ -24,7 +24,7 @@ const UNTOLD: Duration = Duration::from_secs(5);
 const NARROW_PACE: Duration = Duration::from_millis(50);
 /// The same where nothing is told of at once.
 const BROAD_PACE: Duration = Duration::from_millis(500);
-/// Somebody who looks at an instance asks for a write of the store after so long without one.
+/// Time without a write of the store after which a request that waits for changes of an instance asks for one.
 const HASTEN_PACE: Duration = Duration::from_millis(600);
 /// The log of what was done: with anything.
 const AUDIT_LOG: &str = "audit-log";
@@ -111,7 +111,7 @@ impl Seen<'_> {
         self.changed.iter().any(|at| !self.topics[*at].is_broad())
     }
 
-    /// Whether nothing is told of at once.
+    /// Whether all topics are broad, so that no change is told at once.
     fn is_broad(&self) -> bool {
         self.topics.iter().all(|topic| topic.is_broad())
     }
