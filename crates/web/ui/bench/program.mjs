@@ -6,7 +6,7 @@ import { digits, median, pause, row } from './figures.mjs';
 const STARTS = 5;
 const IDLE_MS = 2000;
 const MIB = 2 ** 20;
-/** Some that are not there. */
+/** Paths of assets that do not exist. */
 const NO_ASSETS = Array.from({ length: 6 }, (_, at) => `/assets/${at}`);
 
 const residentMib = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
