@@ -53,6 +53,8 @@ export async function withPage(server, work, { statuses = [], origins = [], gone
     error.message += `\n  at ${page.url()}\n  with ${JSON.stringify(trouble)}\n  shown: ${shown.slice(0, 1500)}`;
     throw error;
   } finally {
+    // A request that a test answers itself may be under way still.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
   }
   assert.deepEqual(trouble, [], 'the page is clean');

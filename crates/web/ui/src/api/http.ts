@@ -107,12 +107,13 @@ export async function send(request: Request): Promise<Response> {
   const wait = awaited();
   // Sessions and how they begin do not depend on the store.
   if (isRead && wait && !request.once) headers.set('baton-await-position', wait);
+  const question = { askedAt: performance.now(), isSearch, isCommand: !isRead };
   let answer: Response;
   try {
     answer = await fetch(at(request.path), { ...request, headers, redirect: 'error', credentials: 'same-origin' });
   } catch (error) {
     if (request.signal?.aborted) throw error;
-    note({ isSearch, isCommand: !isRead, status: 0, title: '', detail: '', lag: null });
+    note({ ...question, status: 0, title: '', detail: '', lag: null });
     throw new Problem(0, t('ui.noConnection'), t('ui.noConnection.text'), request.path);
   }
   const told = answer.headers.get('baton-position');
@@ -121,7 +122,7 @@ export async function send(request: Request): Promise<Response> {
     channel?.postMessage(told);
     globalThis.localStorage?.setItem(STORED, `${Date.now() + AWAIT_MS} ${awaited()}`);
   }
-  const tell = (title: string, detail: string) => note({ isSearch, isCommand: !isRead, status: answer.status, title, detail, lag: answer.headers.get('baton-lag') });
+  const tell = (title: string, detail: string) => note({ ...question, status: answer.status, title, detail, lag: answer.headers.get('baton-lag') });
   if (answer.ok) {
     tell('', '');
     if (!isRead) keepSent(request);

@@ -16,6 +16,8 @@ export { hindrance };
 
 /** An answer, as far as it tells of the state of the server and of its store. */
 export interface Told {
+  /** When it was asked for, in ms of the page. */
+  askedAt: number;
   isSearch: boolean;
   isCommand: boolean;
   /** 0: there was no answer. */
@@ -37,12 +39,34 @@ export function hindranceOf({ isSearch, status, title, detail, lag }: Told): Hin
   return title === 'RESOURCE_EXHAUSTED' ? 'busy' : 'serverAway';
 }
 
-/** Remembers it until an answer of the same kind shows that it is over. */
+/** A hindrance stands for this long at least, so that it can be read. */
+const SHOWN_MS = 2000;
+let toldAt = 0;
+let end: ReturnType<typeof setTimeout> | undefined;
+
+/** Whether an answer shows that a hindrance is over. Questions from before it was told show nothing. */
+function isOver(kind: Hindrance, { askedAt, isSearch, isCommand, status }: Told): boolean {
+  if (status >= 500 || kind === 'none' || askedAt < toldAt) return false;
+  if (kind === 'diskFull') return isCommand && status < 400;
+  return kind === 'serverAway' || isSearch;
+}
+
+/** Remembers the hindrance that an answer tells of, until another shows that it is over. */
 export function note(told: Told): void {
   const found = hindranceOf(told);
-  if (found) setHindrance(found);
-  else if (told.status >= 500 || hindrance() === undefined) return;
-  else if (hindrance() === 'diskFull' ? told.isCommand && told.status < 400 : hindrance() === 'serverAway' || (told.isSearch && hindrance() !== 'none')) setHindrance(undefined);
+  const kind = hindrance();
+  const now = performance.now();
+  if (found) {
+    clearTimeout(end);
+    end = undefined;
+    toldAt = now;
+    setHindrance(found);
+  } else if (kind && isOver(kind, told)) {
+    end ??= setTimeout(() => {
+      end = undefined;
+      setHindrance(undefined);
+    }, toldAt + SHOWN_MS - now);
+  }
 }
 
 const KEY = 'baton.live';

@@ -1,6 +1,6 @@
 // The logic of following: topics of reads, floors of hints, pauses after failures, what stands in the way.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
 import { startSources } from '../sources.mjs';
 
 let vite;
@@ -79,6 +79,32 @@ test('what stands in the way is known by the answer', () => {
   assert.equal(of({ status: 503, title: 'RESOURCE_EXHAUSTED', detail: 'busy' }), 'busy');
   assert.equal(of({ status: 503, title: 'UNAVAILABLE', detail: 'secondary storage cannot answer now' }), 'storeAway');
   assert.equal(of({ status: 0 }), 'serverAway');
+});
+
+test('what stands in the way is said until a later question shows that it is over, and long enough to be read', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { hindrance, note } = modules.state;
+  const told = (more) => note({ askedAt: performance.now(), isSearch: true, isCommand: false, status: 200, title: '', detail: '', lag: null, ...more });
+  const earlier = performance.now();
+  try {
+    told({ lag: '3100' });
+    told({ askedAt: earlier });
+    mock.timers.tick(10_000);
+    assert.equal(hindrance(), 'behind', 'a question from before shows nothing');
+    told({});
+    assert.equal(hindrance(), 'behind', 'it can be read');
+    told({ status: 503, detail: 'secondary storage cannot answer now' });
+    mock.timers.tick(10_000);
+    assert.equal(hindrance(), 'storeAway', 'it was told again');
+    told({ isSearch: false, isCommand: true });
+    mock.timers.tick(10_000);
+    assert.equal(hindrance(), 'storeAway', 'a command does not ask the store');
+    told({});
+    mock.timers.tick(10_000);
+    assert.equal(hindrance(), undefined);
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test('what no hint tells of is asked for less often while it stays the same, and as often as before once it changes', () => {
