@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -56,20 +56,36 @@ if (names.length === 0) {
 }
 const files = FOLDERS.flatMap((folder) => readdirSync(join(UI, folder)).filter((name) => name.endsWith('.test.mjs')).map((name) => join(UI, folder, name)));
 const chosen = files.filter((file) => names.length === 0 || names.some((name) => file.includes(name)));
-const running = run({ files: chosen, concurrency: Math.min(AT_ONCE_MAX, availableParallelism()), timeout: TIMEOUT_MS });
-running.on('test:pass', ({ name, details }) => {
-  if (details.type !== 'suite' && !chosen.includes(name)) passed += 1;
-});
-running.on('test:fail', ({ name, details }) => {
-  if (details.type !== 'suite' && !chosen.includes(name)) failed += 1;
-  // A file that fails beside its tests is a failure of its own.
-  else if (chosen.includes(name) && details.error?.failureType !== 'subtestsFailed') failed += 1;
-});
-running.compose(new spec()).pipe(process.stdout);
-running.on('end', () => {
-  // The reporter has more to say first.
-  setImmediate(() => {
-    console.log(`\nweb: ${passed} passed, ${failed} failed`);
-    process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+/** Runs files and counts their tests, by file. */
+function runFiles(files, concurrency) {
+  const counts = new Map(files.map((file) => [file, { passed: 0, failed: [] }]));
+  const running = run({ files, concurrency, timeout: TIMEOUT_MS });
+  const isTest = ({ name, details }) => details.type !== 'suite' && !files.includes(name);
+  running.on('test:pass', (one) => {
+    if (isTest(one)) counts.get(one.file).passed += 1;
   });
-});
+  running.on('test:fail', (one) => {
+    // A file that fails beside its tests is a failure of its own.
+    if (isTest(one) || (files.includes(one.name) && one.details.error?.failureType !== 'subtestsFailed')) counts.get(one.file ?? one.name).failed.push(one.name);
+  });
+  running.compose(new spec()).pipe(process.stdout);
+  // The reporter has more to say first.
+  return new Promise((done) => running.on('end', () => setImmediate(() => done(counts))));
+}
+
+const counts = await runFiles(chosen, Math.min(AT_ONCE_MAX, availableParallelism()));
+// Browsers and servers share two cores with other suites: a file that fails runs once more, alone, and this is said.
+const again = chosen.filter((file) => counts.get(file).failed.length > 0);
+if (names.length === 0 && again.length > 0) {
+  const unstable = again.flatMap((file) => counts.get(file).failed);
+  console.log(`\nonce more, alone: ${again.map((file) => basename(file)).join(', ')}`);
+  for (const [file, count] of await runFiles(again, 1)) counts.set(file, count);
+  console.log(`\nfailed at first:\n${unstable.map((name) => `  ${name}`).join('\n')}`);
+}
+for (const count of counts.values()) {
+  passed += count.passed;
+  failed += count.failed.length;
+}
+console.log(`\nweb: ${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
