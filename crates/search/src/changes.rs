@@ -41,11 +41,27 @@ pub enum List {
     DecisionDefinitions,
     /// Batch operations.
     BatchOperations,
+    /// Users.
+    Users,
+    /// Groups, with their members.
+    Groups,
+    /// Roles, with their members.
+    Roles,
+    /// Tenants, with their members.
+    Tenants,
+    /// Mapping rules.
+    MappingRules,
+    /// Authorizations.
+    Authorizations,
+    /// Cluster variables, of the cluster and of tenants.
+    ClusterVariables,
+    /// Global task listeners.
+    GlobalTaskListeners,
 }
 
 impl List {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 18] = [
         Self::ProcessInstances,
         Self::Incidents,
         Self::Jobs,
@@ -56,6 +72,14 @@ impl List {
         Self::ProcessDefinitions,
         Self::DecisionDefinitions,
         Self::BatchOperations,
+        Self::Users,
+        Self::Groups,
+        Self::Roles,
+        Self::Tenants,
+        Self::MappingRules,
+        Self::Authorizations,
+        Self::ClusterVariables,
+        Self::GlobalTaskListeners,
     ];
 
     /// Its name among topics.
@@ -71,6 +95,14 @@ impl List {
             Self::ProcessDefinitions => "process-definitions",
             Self::DecisionDefinitions => "decision-definitions",
             Self::BatchOperations => "batch-operations",
+            Self::Users => "users",
+            Self::Groups => "groups",
+            Self::Roles => "roles",
+            Self::Tenants => "tenants",
+            Self::MappingRules => "mapping-rules",
+            Self::Authorizations => "authorizations",
+            Self::ClusterVariables => "cluster-variables",
+            Self::GlobalTaskListeners => "global-task-listeners",
         }
     }
 }

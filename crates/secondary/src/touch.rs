@@ -54,6 +54,7 @@ fn touch(record: &Record) -> Option<Touch> {
         batch_operation_key,
         ..Touch::default()
     };
+    let of_list = |list| Touch { list: Some(list), ..Touch::default() };
     Some(match &record.value {
         RecordValue::ProcessInstance(value) => {
             let touch = of_instance(List::ProcessInstances, &value.instance, &value.instance.tenant_id);
@@ -86,6 +87,16 @@ fn touch(record: &Record) -> Option<Touch> {
         RecordValue::BatchOperationExecution(value) => batch(value.batch_operation_key),
         RecordValue::BatchOperationLifecycleManagement(value) => batch(value.batch_operation_key),
         RecordValue::BatchOperationChunk(value) => batch(value.batch_operation_key),
+        RecordValue::User(_) => of_list(List::Users),
+        RecordValue::Group(_) => of_list(List::Groups),
+        RecordValue::Role(_) => of_list(List::Roles),
+        RecordValue::Tenant(_) => of_list(List::Tenants),
+        RecordValue::MappingRule(_) => of_list(List::MappingRules),
+        RecordValue::Authorization(_) => of_list(List::Authorizations),
+        RecordValue::ClusterVariable(value) => {
+            Touch { tenant_id: value.tenant_id.clone(), ..of_list(List::ClusterVariables) }
+        }
+        RecordValue::GlobalListener(_) => of_list(List::GlobalTaskListeners),
         _ => return None,
     })
 }
@@ -93,7 +104,7 @@ fn touch(record: &Record) -> Option<Touch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::testing;
+    use protocol::{ClusterVariableRecord, Document, Intent, Json, testing};
 
     #[test]
     fn records_that_nobody_wanted_leave_a_gap() {
@@ -106,5 +117,19 @@ mod tests {
         assert!(touched.touches().is_none());
         touched.clear();
         assert_eq!(touched.touches().map(HashSet::len), Some(0));
+    }
+
+    #[test]
+    fn cluster_variables_have_a_list_and_belong_to_their_tenant() {
+        let variable = ClusterVariableRecord {
+            name: "n".into(),
+            value: Json::from_valid(vec![b'1']),
+            scope: "TENANT".into(),
+            tenant_id: "t".into(),
+            metadata: Document::default(),
+            kind: Name::default(),
+        };
+        let expected = Touch { list: Some(List::ClusterVariables), tenant_id: "t".into(), ..Touch::default() };
+        assert_eq!(touch(&testing::record(1, Intent::Created, variable)), Some(expected));
     }
 }

@@ -21,6 +21,15 @@ impl ReadAuthorization {
             Some(List::DecisionDefinitions) => self.may(R::DecisionDefinition, P::ReadDecisionDefinition, id),
             Some(List::ProcessDefinitions) => self.may(R::ProcessDefinition, P::ReadProcessDefinition, id),
             Some(List::BatchOperations) => self.may(R::Batch, P::Read, None),
+            // A touch does not name the user or the like: that some of them changed is no secret to its readers.
+            Some(List::Users) => self.may_some(R::User, P::Read),
+            Some(List::Groups) => self.may_some(R::Group, P::Read),
+            Some(List::Roles) => self.may_some(R::Role, P::Read),
+            Some(List::Tenants) => self.may_some(R::Tenant, P::Read),
+            Some(List::MappingRules) => self.may_some(R::MappingRule, P::Read),
+            Some(List::Authorizations) => self.may_some(R::Authorization, P::Read),
+            Some(List::ClusterVariables) => self.may_some(R::ClusterVariable, P::Read),
+            Some(List::GlobalTaskListeners) => self.may_some(R::GlobalListener, P::ReadTaskListener),
             _ => self.may(R::ProcessDefinition, P::ReadProcessInstance, id),
         }
     }
