@@ -93,14 +93,14 @@ async function crowd(server, kinds, ms) {
 }
 
 export async function idle({ server, size, store }) {
-  const quiet = await Promise.all([`/operate/processes/${store.open[0].key}`, '/admin/users'].map((path) => requestsOf(server, path, size.idleMs)));
+  const quiet = await Promise.all([`/operate/processes/${store.open[0].key}`, '/operate/jobs'].map((path) => requestsOf(server, path, size.idleMs)));
   const [followed, timed] = quiet.map((sent) => sent.length / (size.idleMs / MINUTE_MS));
   const kinds = ['/operate/processes?active=true&incidents=true', `/operate/processes/${store.open[0].key}`, '/tasklist', '/operate'];
   const { result, rate } = await under(server, size.rate, () => crowd(server, kinds, size.crowdMs));
   const note = `of a core, beside ${digits(rate)} instances/s, which take ${digits(result.alone * 100)} % alone; ${digits(result.perMinute)} requests a minute and page`;
   return [
     row('requests of an open page with nothing happening', followed, 3, '/min', 'of an instance that waits'),
-    row('the same, of a page that no hint tells of', timed, 3, '/min', 'the list of users, its first minute'),
+    row('the same, of a page that no hint tells of', timed, 3, '/min', 'jobs and workers, its first minute'),
     row(`${PAGES} open pages, CPU of the server`, result.share * 100, 2, '%', `${note}; ${kinds.length} kinds of pages, recorded in the browser and repeated from connections of their own`),
   ];
 }

@@ -22,6 +22,8 @@ const LISTS: Record<string, string> = {
   'batch-operations': 'batch-operations',
   'audit-logs': 'audit-log',
 };
+/** Kinds of Admin, each with a topic of its own name that covers the lists, the single ones and their members. */
+const ADMINISTERED = ['users', 'groups', 'roles', 'tenants', 'mapping-rules', 'authorizations', 'cluster-variables', 'global-task-listeners'];
 
 /** A list of instances changes with whatever its filter looks at; elements have no topic. */
 function ofInstances(filter: Fields): Topics | undefined {
@@ -48,6 +50,7 @@ export function topicsOf(path: string, inPath: unknown, body: unknown): Topics |
   if (path.endsWith('/process-instances/count')) return ofInstances(filter);
   if (path.startsWith('/baton/')) return instance(keys['processInstanceKey']) ?? definition(keys['processDefinitionKey']);
   const [, , kind = '', second, ...rest] = path.split('/');
+  if (ADMINISTERED.includes(kind)) return [kind, ...rest.filter((part) => ADMINISTERED.includes(part))];
   if (rest.at(-1) === 'process-instances-by-error') return ['incidents'];
   if (kind === 'process-definitions' && second === 'statistics') return ['process-instances', 'process-definitions'];
   if (second === 'search') return ofSearch(kind, filter);

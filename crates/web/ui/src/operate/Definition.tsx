@@ -11,7 +11,7 @@ import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { say } from '../ui/toast';
-import { DEFAULT_TENANT, definitionAddress } from './definition/address';
+import { definitionAddress, instancesAddress } from './definition/address';
 import { heatMarks, HEATS, HeatTable, useHeat } from './definition/Heat';
 import { TenantChoice } from './definition/TenantChoice';
 import { useVersions, VERSIONS_MAX } from './definition/versions';
@@ -46,8 +46,8 @@ export default function Definition(): JSX.Element {
   const compared = () => (query.compare && query.compare !== String(chosen()?.version) ? versions().find((one) => String(one.version) === query.compare) : undefined);
   const heatKind = () => HEATS.find((one) => one === query.heat);
   const heat = useHeat(heatKind, key, () => counts.data?.items ?? []);
-  const ofTenant = () => (tenant() === undefined || tenant() === DEFAULT_TENANT ? '' : `&tenant=${encodeURIComponent(tenant()!)}`);
-  const list = (more: string) => `/operate/processes?process=${encodeURIComponent(id())}&version=${chosen()?.version}${ofTenant()}&${more}`;
+  const shown = () => ({ processDefinitionId: id(), version: chosen()?.version ?? '', tenantId: tenant() ?? '' });
+  const list = (more: string) => instancesAddress('/operate/processes', shown(), more);
   const remove = async () => {
     await call(deleteResource, { path: { resourceKey: key()! }, body: withHistory() ? { deleteHistory: true } : {} });
     setDeleting(false);
@@ -93,7 +93,7 @@ export default function Definition(): JSX.Element {
               <Action disabled={!model()} needs={ofProcess('CREATE_PROCESS_INSTANCE', id())} do={() => setStarting(true)}>
                 {t('start.start')}
               </Action>
-              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={`/operate/migrate?process=${encodeURIComponent(id())}&version=${one().version}${ofTenant()}&active=true&incidents=true`}>
+              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={instancesAddress('/operate/migrate', shown(), 'active=true&incidents=true')}>
                 {t('lists.definition.migrate')}
               </MayLink>
               <Action class="danger" needs={need('RESOURCE', 'DELETE_PROCESS', id())} do={() => setDeleting(true)}>

@@ -15,13 +15,14 @@ import { t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
 import { ofBatch, ofProcess } from '../rights';
+import { otherTenant } from '../tenant';
 import { MayLink } from '../ui/May';
 import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, State } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
 import { CopyCommands } from '../views/CopyAs';
-import { DEFAULT_TENANT, definitionAddress } from './definition/address';
+import { definitionAddress, instancesAddress } from './definition/address';
 
 /** The head of an instance: what it is, and what can be done with all of it. */
 export function Header(props: { instance: ProcessInstanceResult; isRunning: boolean; isModifying: boolean; onModify: () => void; again: () => Promise<void> }): JSX.Element {
@@ -89,7 +90,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
           <Copy text={key()} />
         </span>
         <Show when={props.instance.businessId}>{(id) => <span>{t('instance.businessId', { id: id() })}</span>}</Show>
-        <Show when={props.instance.tenantId !== DEFAULT_TENANT}>
+        <Show when={otherTenant(props.instance.tenantId)}>
           <span>{t('instance.tenant', { tenant: props.instance.tenantId })}</span>
         </Show>
         <span class="muted">
@@ -114,7 +115,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
           </Action>
         </Show>
         <Show when={props.isRunning}>
-          <MayLink class="button" needs={may('UPDATE_PROCESS_INSTANCE')} href={`/operate/migrate?process=${encodeURIComponent(props.instance.processDefinitionId)}&version=${props.instance.processDefinitionVersion}&ids=${key()}${props.instance.tenantId === DEFAULT_TENANT ? '' : `&tenant=${encodeURIComponent(props.instance.tenantId)}`}`}>
+          <MayLink class="button" needs={may('UPDATE_PROCESS_INSTANCE')} href={instancesAddress('/operate/migrate', { processDefinitionId: props.instance.processDefinitionId, version: props.instance.processDefinitionVersion, tenantId: props.instance.tenantId }, `ids=${key()}`)}>
             {t('instance.migrate')}
           </MayLink>
         </Show>

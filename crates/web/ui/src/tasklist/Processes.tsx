@@ -1,14 +1,22 @@
 import { useSearchParams } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import { searchProcessDefinitions } from '../api/generated/operations';
+import type { ProcessDefinitionResult } from '../api/generated/types';
 import { count, t } from '../language';
 import { useRead } from '../query';
 import { ofProcess } from '../rights';
+import { otherTenant } from '../tenant';
 import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
 
 const PAGE = 60;
+
+/** The page that starts a process; an ID is unique in a tenant only. */
+function startAddress({ processDefinitionId, tenantId }: ProcessDefinitionResult): string {
+  const tenant = otherTenant(tenantId);
+  return `/tasklist/processes/${encodeURIComponent(processDefinitionId)}/start${tenant ? `?tenant=${encodeURIComponent(tenant)}` : ''}`;
+}
 
 /** Processes that can be started. */
 export default function Processes(): JSX.Element {
@@ -38,11 +46,11 @@ export default function Processes(): JSX.Element {
             <section class="panel" aria-label={one.name || one.processDefinitionId}>
               <h2>{one.name || one.processDefinitionId}</h2>
               <p class="muted">
-                {[t('start.version', { version: one.version }), one.hasStartForm ? t('start.withForm') : '', one.tenantId === '<default>' ? '' : t('start.tenant', { tenant: one.tenantId })]
+                {[t('start.version', { version: one.version }), one.hasStartForm ? t('start.withForm') : '', otherTenant(one.tenantId) ? t('start.tenant', { tenant: one.tenantId }) : '']
                   .filter((part) => part !== '')
                   .join(', ')}
               </p>
-              <MayLink href={`/tasklist/processes/${encodeURIComponent(one.processDefinitionId)}/start`} needs={ofProcess('CREATE_PROCESS_INSTANCE', one.processDefinitionId)}>
+              <MayLink href={startAddress(one)} needs={ofProcess('CREATE_PROCESS_INSTANCE', one.processDefinitionId)}>
                 {t('start.start')}
               </MayLink>
             </section>

@@ -1,4 +1,4 @@
-import { A, useNavigate, useParams } from '@solidjs/router';
+import { A, useNavigate, useParams, useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, Show } from 'solid-js';
 import { createProcessInstance, getStartProcessForm, searchProcessDefinitions, searchUserTasks } from '../api/generated/operations';
 import type { ProcessDefinitionResult } from '../api/generated/types';
@@ -8,6 +8,8 @@ import { t } from '../language';
 import { refresh, useRead } from '../query';
 import { ofProcess } from '../rights';
 import { mayUse } from '../session';
+import { otherTenant } from '../tenant';
+import { jsonObject } from '../ui/json';
 import { Action, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
 import { VariablesForm } from '../ui/VariablesForm';
@@ -20,7 +22,8 @@ const TASK_ASK_MS = 250;
 export default function StartProcess(): JSX.Element {
   const params = useParams<{ id: string }>();
   const id = () => decodeURIComponent(params.id);
-  const found = useRead(searchProcessDefinitions, () => ({ body: { filter: { processDefinitionId: id(), isLatestVersion: true }, page: { limit: 1 } }, keep: false }));
+  const [query] = useSearchParams<{ tenant: string }>();
+  const found = useRead(searchProcessDefinitions, () => ({ body: { filter: { processDefinitionId: id(), isLatestVersion: true, ...(query.tenant ? { tenantId: query.tenant } : {}) }, page: { limit: 1 } }, keep: false }));
   return (
     <main class="page">
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
@@ -58,9 +61,11 @@ function Start(props: { definition: ProcessDefinitionResult }): JSX.Element {
       say(t('task.wrong'), true);
       return;
     }
-    const more = businessId().trim() ? `,"businessId":${JSON.stringify(businessId().trim())}` : '';
-    const tenant = props.definition.tenantId === '<default>' ? '' : `,"tenantId":${JSON.stringify(props.definition.tenantId)}`;
-    const { processInstanceKey } = await call(createProcessInstance, { text: `{"processDefinitionKey":${JSON.stringify(key())},"variables":${variables}${more}${tenant}}` });
+    const members: [string, string][] = [['processDefinitionKey', JSON.stringify(key())], ['variables', variables]];
+    if (businessId().trim()) members.push(['businessId', JSON.stringify(businessId().trim())]);
+    const tenant = otherTenant(props.definition.tenantId);
+    if (tenant) members.push(['tenantId', JSON.stringify(tenant)]);
+    const { processInstanceKey } = await call(createProcessInstance, { text: jsonObject(members) });
     const task = await firstTask(processInstanceKey).catch(() => undefined);
     await refresh();
     say(t('start.started', { key: processInstanceKey }));
@@ -72,7 +77,7 @@ function Start(props: { definition: ProcessDefinitionResult }): JSX.Element {
         <h1>{t('start.one', { name: props.definition.name || props.definition.processDefinitionId })}</h1>
         <span class="muted">{t('start.version', { version: props.definition.version })}</span>
         <span class="spacer" />
-        <Action do={() => navigator.clipboard.writeText(location.origin + location.pathname).then(() => say(t('part.copied')))}>{t('start.share')}</Action>
+        <Action do={() => navigator.clipboard.writeText(location.origin + location.pathname + location.search).then(() => say(t('part.copied')))}>{t('start.share')}</Action>
       </div>
       <Show when={form.error}>{(error) => <Failure of={error()} again={() => void form.refetch()} />}</Show>
       <Show when={props.definition.hasStartForm} fallback={<VariablesForm values={new Map()} readOnly={false} onReady={(ready) => setSubmit(() => ready)} takesFiles />}>

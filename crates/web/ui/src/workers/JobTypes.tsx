@@ -4,6 +4,7 @@ import { listJobTypes, listWorkers } from '../api/generated/operations';
 import type { BatonJobType } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
+import { otherTenant } from '../tenant';
 import { number } from '../ui/numbers';
 import { Failure, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -79,7 +80,7 @@ export default function JobTypes(): JSX.Element {
                           {one.jobType.slice(0, 300) || t('workers.noName')}
                         </A>
                       </td>
-                      <td>{one.tenantId === '<default>' ? '–' : one.tenantId}</td>
+                      <td>{otherTenant(one.tenantId) ?? '–'}</td>
                       <For each={JOBS}>{(column) => <td class="number">{number(one[column])}</td>}</For>
                       <td>
                         <Time of={one.oldestWaitingSince} />

@@ -6,6 +6,7 @@ import { call } from '../api/http';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
+import { otherTenant } from '../tenant';
 import { need } from '../rights';
 import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
@@ -20,7 +21,8 @@ type Way = keyof typeof WAYS;
 
 function processText(one: BatonBannedInstance): string {
   const values = { id: one.processDefinitionId, version: one.processDefinitionVersion };
-  return one.tenantId === '<default>' ? t('workers.quarantine.process', values) : t('workers.quarantine.processOfTenant', { ...values, tenant: one.tenantId });
+  const tenant = otherTenant(one.tenantId);
+  return tenant ? t('workers.quarantine.processOfTenant', { ...values, tenant }) : t('workers.quarantine.process', values);
 }
 
 /** Instances that the engine failed on and has set aside: why, and what to do about it. */

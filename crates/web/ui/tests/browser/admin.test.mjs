@@ -121,6 +121,26 @@ test('a mapping rule is created, changed and deleted', () =>
     assert.equal((await found('mapping-rules', { mappingRuleId: 'managers' })).page.totalItems, 0);
   }));
 
+for (const [path, table, text, body] of [
+  ['users', 'Users', 'late-user', { username: 'late-user', password: 'late-user', name: 'Late' }],
+  ['groups', 'Groups', 'late-group', { groupId: 'late-group', name: 'Late' }],
+  ['roles', 'Roles', 'late-role', { roleId: 'late-role', name: 'Late' }],
+  ['tenants', 'Tenants', 'late-tenant', { tenantId: 'late-tenant', name: 'Late' }],
+  ['mapping-rules', 'Mapping rules', 'late-rule', { mappingRuleId: 'late-rule', name: 'Late', claimName: 'late', claimValue: 'v' }],
+  ['authorizations', 'Authorizations', 'late-process', { ownerId: 'ann', ownerType: 'USER', resourceId: 'late-process', resourceType: 'PROCESS_DEFINITION', permissionTypes: ['READ_PROCESS_DEFINITION'] }],
+]) {
+  test(`${path} that others make are shown by a hint`, () =>
+    withUser('admin', `/admin/${path}`, async (page) => {
+      await page.getByRole('table', { name: table }).waitFor();
+      await page.getByRole('button', { name: 'Live', exact: true }).waitFor();
+      const made = await server.rest('POST', `/v2/${path}`, body, admin);
+      const row = rowsOf(page, table).filter({ hasText: text });
+      await row.waitFor({ timeout: 6000 });
+      await server.rest('DELETE', `/v2/${path}/${made.authorizationKey ?? text}`, undefined, admin);
+      await row.waitFor({ state: 'detached', timeout: 6000 });
+    }));
+}
+
 test('the permissions that can be granted are those that the server knows', async () => {
   const source = readFileSync(new URL('../../src/admin/permissions.ts', import.meta.url), 'utf8');
   const { PERMISSIONS } = await import(`data:text/javascript,${encodeURIComponent(source.replace(/import type.*\n/g, '').replaceAll(' as const', '').replace(/: (Record<[^=]*|ResourceTypeEnum) =/g, ' ='))}`);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { settingsOf, startIssuer } from '../issuer.mjs';
 import { closeBrowser, withPage } from '../page.mjs';
-import { startServer, until } from '../server.mjs';
+import { search, startServer, until } from '../server.mjs';
 import { fill, identities, PASSWORD, picture } from '../world.mjs';
 
 after(closeBrowser);
@@ -326,6 +326,15 @@ test('without authentication everything is offered, and nobody asks for rights',
         await page.goto(`${server.url}/operate/processes/${keys.south}`);
         await page.getByRole('link', { name: 'version 1' }).click();
         await page.getByRole('heading', { level: 1, name: 'SECRET south' }).waitFor();
+        for (const [tenantId, name] of [['north', 'Mine'], ['south', 'SECRET south']]) {
+          const started = async () => (await search(server, 'process-instances', { processDefinitionId: 'mine', tenantId })).page.totalItems;
+          const before = await started();
+          await page.goto(`${server.url}/tasklist/processes`);
+          await page.getByRole('region', { name, exact: true }).getByRole('link', { name: 'Start' }).click();
+          await page.getByRole('heading', { level: 1, name: `Start ${name}` }).waitFor();
+          await page.getByRole('button', { name: 'Start', exact: true }).click();
+          await until(async () => (await started()) === before + 1, `an instance of ${tenantId} has begun`);
+        }
       },
       REFUSALS,
     );

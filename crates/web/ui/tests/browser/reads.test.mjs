@@ -8,7 +8,7 @@ const AWAIT_MS = 3000;
 /** Long enough for pages that ask by time. */
 const QUIET_MS = 7000;
 /** Pages with something that no hint tells of: they ask by time, with pauses that grow, the first of five seconds. */
-const TIMED = ['/operate/jobs', '/admin/users', '/admin/roles', '/admin/authorizations', '/admin/cluster'];
+const TIMED = ['/operate/jobs', '/admin/cluster'];
 const NODES_MAX = 1500;
 const CHANGES = '/baton/v1/changes';
 const LIST = '/v2/process-instances/search';

@@ -36,7 +36,12 @@ test('a read has the topics that its answer depends on, or none where none cover
     ['/baton/v1/process-instances/count', undefined, { filter: { state: 'ACTIVE' } }, ['process-instances']],
     ['/baton/v1/process-instances/{processInstanceKey}/explanation', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
     ['/baton/v1/process-definitions/{processDefinitionKey}/durations', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
-    ['/v2/users/search', undefined, {}, undefined],
+    ['/v2/users/search', undefined, {}, ['users']],
+    ['/v2/roles/{roleId}/mapping-rules/search', { roleId: 'r' }, {}, ['roles', 'mapping-rules']],
+    ['/v2/groups/{groupId}/clients/search', { groupId: 'g' }, {}, ['groups']],
+    ['/v2/tenants/{tenantId}', { tenantId: 't' }, undefined, ['tenants']],
+    ['/v2/cluster-variables/search', undefined, {}, ['cluster-variables']],
+    ['/v2/topology', undefined, undefined, undefined],
   ];
   for (const [path, inPath, body, expected] of cases) assert.deepEqual(modules.topics.topicsOf(path, inPath, body), expected, path);
 });

@@ -1,6 +1,7 @@
 import { createSignal, createUniqueId, For, type JSX, Show } from 'solid-js';
 import { broadcastSignal, correlateMessage, publishMessage } from '../../api/generated/operations';
 import { plan } from '../../api/http';
+import { otherTenant } from '../../tenant';
 import { jsonObject } from '../../ui/json';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
 import { say } from '../../ui/toast';
@@ -23,7 +24,7 @@ export default function MessageDialog(props: {
   const [kind, setKind] = createSignal(props.kinds[0]!);
   const [name, setName] = createSignal(props.name ?? '');
   const [key, setKey] = createSignal(props.correlationKey ?? '');
-  const [tenant, setTenant] = createSignal(props.tenantId && props.tenantId !== '<default>' ? props.tenantId : '');
+  const [tenant, setTenant] = createSignal(otherTenant(props.tenantId) ?? '');
   const [variables, setVariables] = createSignal('');
   const [life, setLife] = createSignal('');
   const [messageId, setMessageId] = createSignal('');

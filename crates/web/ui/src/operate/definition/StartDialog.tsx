@@ -7,12 +7,12 @@ import { FormView, type Submit } from '../../diagram/FormView';
 import type { Model } from '../../diagram/model';
 import { t } from '../../language';
 import { refresh, useRead } from '../../query';
+import { otherTenant } from '../../tenant';
 import { jsonObject } from '../../ui/json';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
 import { say } from '../../ui/toast';
 import { CopyCommands } from '../../views/CopyAs';
 import { objectProblem } from '../act/words';
-import { DEFAULT_TENANT } from './address';
 
 /** Starts an instance of one version, at its start or at chosen elements, with its form or with JSON. */
 export default function StartDialog(props: { definition: ProcessDefinitionResult; model: Model; onClose: () => void }): JSX.Element {
@@ -41,7 +41,8 @@ export default function StartDialog(props: { definition: ProcessDefinitionResult
     if (places().length > 0) members.push(['startInstructions', quoted(places().map((elementId) => ({ elementId })))]);
     if (businessId().trim()) members.push(['businessId', quoted(businessId().trim())]);
     if (tagList().length > 0) members.push(['tags', quoted(tagList())]);
-    if (props.definition.tenantId !== DEFAULT_TENANT) members.push(['tenantId', quoted(props.definition.tenantId)]);
+    const tenant = otherTenant(props.definition.tenantId);
+    if (tenant) members.push(['tenantId', quoted(tenant)]);
     return plan(createProcessInstance, { text: jsonObject(members) });
   };
   const start = async () => {

@@ -1,7 +1,5 @@
 // Addresses of pages of a process: IDs are unique in a tenant only.
-
-/** The tenant of everything where tenants are not used. */
-export const DEFAULT_TENANT = '<default>';
+import { otherTenant } from '../../tenant';
 
 interface Of {
   processDefinitionId: string;
@@ -13,6 +11,13 @@ interface Of {
 export function definitionAddress({ processDefinitionId, version, tenantId }: Of, below = ''): string {
   const query = new URLSearchParams();
   if (version !== undefined) query.set('version', String(version));
-  if (tenantId !== undefined && tenantId !== DEFAULT_TENANT) query.set('tenant', tenantId);
+  const tenant = otherTenant(tenantId);
+  if (tenant) query.set('tenant', tenant);
   return `/operate/definitions/${encodeURIComponent(processDefinitionId)}${below}${query.size > 0 ? `?${query}` : ''}`;
+}
+
+/** Instances of a version, or their migration; `more` are other parameters, as they stand in the address. */
+export function instancesAddress(page: '/operate/processes' | '/operate/migrate', { processDefinitionId, version, tenantId }: Of, more: string): string {
+  const tenant = otherTenant(tenantId);
+  return `${page}?process=${encodeURIComponent(processDefinitionId)}&version=${version}${tenant ? `&tenant=${encodeURIComponent(tenant)}` : ''}&${more}`;
 }
