@@ -129,7 +129,8 @@ mod tests {
             metadata: Document::default(),
             kind: Name::default(),
         };
-        let expected = Touch { list: Some(List::ClusterVariables), tenant_id: "t".into(), ..Touch::default() };
+        let expected =
+            Touch { list: Some(List::ClusterVariables), tenant_id: "t".into(), ..Touch::default() };
         assert_eq!(touch(&testing::record(1, Intent::Created, variable)), Some(expected));
     }
 }
