@@ -1,3 +1,4 @@
+import { replaceEqualDeep } from '@tanstack/solid-query';
 import { createSignal } from 'solid-js';
 
 /**
@@ -93,7 +94,8 @@ export function slowing(read: Asked): number {
   const { data, dataUpdatedAt: at } = read.state;
   const last = paces.get(read);
   if (last?.at === at) return last.ms;
-  const ms = last && last.data === data ? Math.min(last.ms * 2, SLOWEST_MS) : TIMED_MS;
+  // Each answer is an object of its own, however equal it is.
+  const ms = last && replaceEqualDeep(last.data, data) === last.data ? Math.min(last.ms * 2, SLOWEST_MS) : TIMED_MS;
   paces.set(read, { data, at, ms });
   return ms;
 }

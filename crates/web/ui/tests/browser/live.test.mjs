@@ -224,6 +224,18 @@ test('a store that is behind, a server with too much to do and a full disk are s
     { statuses: [503] },
   ));
 
+test('what no hint tells of is asked for with pauses that grow while it stays the same', () =>
+  withPage(server, async (page) => {
+    const sent = requestsOf(page);
+    const asked = () => sent.filter(({ path }) => path === '/v2/topology').length;
+    await page.goto(`${server.url}/admin/cluster`);
+    await page.getByRole('heading', { level: 1, name: 'Cluster' }).waitFor();
+    await until(() => asked() > 0, 'it is read');
+    const before = asked();
+    await pause(20_000);
+    assert.ok(asked() - before >= 1 && asked() - before <= 2, `after 5 and 15 s, not every 5: ${asked() - before}`);
+  }));
+
 test('a server without a store says so, and what needs none works', async () => {
   const bare = await startServer(['secondary_storage.kind=none']);
   try {
