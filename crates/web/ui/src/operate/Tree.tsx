@@ -43,12 +43,17 @@ export function Tree(props: {
   };
   onCleanup(() => clearTimeout(typing));
   let root: Node<Item> = newNode(props.instanceKey);
-  const asked = new Set<string>();
+  /** Pages of a node that are under way, and whether something has changed since they were asked for. */
+  const askedOf = new WeakMap<Node<Item>, Map<number, boolean>>();
 
-  const load = async (node: Node<Item>, page: number) => {
-    const id = [node.key, page, shown(), order(), text()].join('/');
-    if (asked.has(id)) return;
-    asked.add(id);
+  const load = async (node: Node<Item>, page: number, hasChanged = false) => {
+    const asked = askedOf.get(node) ?? new Map<number, boolean>();
+    askedOf.set(node, asked);
+    if (asked.has(page)) {
+      if (hasChanged) asked.set(page, true);
+      return;
+    }
+    asked.set(page, false);
     try {
       const found = await call(listElementInstanceChildren, {
         path: { elementInstanceKey: node.key },
@@ -62,14 +67,19 @@ export function Tree(props: {
     } catch (error) {
       if (!stop.signal.aborted) setFailure(error);
     } finally {
-      asked.delete(id);
+      const isOld = asked.get(page);
+      asked.delete(page);
+      if (isOld && !stop.signal.aborted) void load(node, page);
     }
   };
   createEffect(
-    on([() => props.instanceKey, () => props.version, shown, order, text], ([key, version], last) => {
-      if (root.key !== key || last?.[1] === version) root = newNode(key);
+    on([() => props.instanceKey, () => props.version, shown, order, text], (now, last) => {
+      const [key, version] = now;
+      // The instance is read again and again; what is open stays open while the questions are the same.
+      const isAnother = last !== undefined && now.some((one, place) => place !== 1 && one !== last[place]);
+      if (isAnother) root = newNode(key);
       const reload = (node: Node<Item>) => {
-        for (const page of node.pages.size > 0 ? node.pages.keys() : [0]) void load(node, page);
+        for (const page of node.pages.size > 0 ? node.pages.keys() : [0]) void load(node, page, version !== last?.[1]);
         for (const child of node.open.values()) reload(child);
       };
       reload(root);
@@ -77,8 +87,8 @@ export function Tree(props: {
   );
   const follow = () => {
     const last = order() === 'DESC' ? 0 : Math.max(0, Math.floor((root.total - 1) / PAGE));
-    for (const row of rows()) if (row?.item?.state === 'ACTIVE') void load(row.parent, Math.floor(row.index / PAGE));
-    void load(root, last);
+    for (const row of rows()) if (row?.item?.state === 'ACTIVE') void load(row.parent, Math.floor(row.index / PAGE), true);
+    void load(root, last, true);
   };
   createEffect(() => props.isRunning && onCleanup(watch([`process-instance:${props.instanceKey}`], () => untrack(follow))));
 

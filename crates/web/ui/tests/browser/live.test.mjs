@@ -59,6 +59,32 @@ test('a page shows at once what others do, and asks for nothing while nothing ha
     await page.getByRole('treegrid').getByText('second').waitFor({ timeout: 4000 });
   }));
 
+test('a change that is told while the tree is read is shown', () =>
+  withPage(server, async (page) => {
+    await deploy(server, { 'slow.bpmn': bpmn('slow', [['job', 'slow-first', 'slow-first'], ['job', 'slow-second', 'slow-second']]) });
+    const slow = await start(server, 'slow', { a: 1 });
+    await page.goto(`${server.url}/operate/processes/${slow}`);
+    const tree = page.getByRole('treegrid');
+    await tree.getByText('slow-first').waitFor();
+    await page.getByRole('button', { name: 'Live', exact: true }).waitFor();
+    const held = [];
+    let release;
+    const released = new Promise((done) => (release = done));
+    await page.route('**/baton/v1/element-instances/*/children*', async (route) => {
+      const answer = await route.fetch();
+      held.push(route);
+      if (held.length === 1) await released;
+      await route.fulfill({ response: answer });
+    });
+    await server.rest('PUT', `/v2/element-instances/${slow}/variables`, { variables: { a: 2 } });
+    await until(() => held.length === 1, 'the tree is read, and its answer is under way');
+    assert.equal(await complete('slow-first'), slow);
+    await page.locator('.counts[data-element="slow-second"]').getByText('● 1').waitFor();
+    assert.equal(held.length, 1, 'one answer at a time');
+    release();
+    await tree.getByText('slow-second').waitFor();
+  }));
+
 test('a list shows new instances within its floor, and is not read more often', () =>
   withPage(server, async (page) => {
     const sent = requestsOf(page);
