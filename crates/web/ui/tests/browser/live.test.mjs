@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeBrowser, withPage } from '../page.mjs';
-import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
+import { bpmn, deploy, forEach, search, start, startServer, until } from '../server.mjs';
 
 let server;
 let key;
@@ -83,6 +83,23 @@ test('a change that is told while the tree is read is shown', () =>
     assert.equal(held.length, 1, 'one answer at a time');
     release();
     await tree.getByText('slow-second').waitFor();
+  }));
+
+test('what is open in the tree stays open while its instance goes on', () =>
+  withPage(server, async (page) => {
+    await deploy(server, { 'wide.bpmn': forEach('wide', 'wide') });
+    const wide = await start(server, 'wide', { items: [1, 2, 3] });
+    await page.goto(`${server.url}/operate/processes/${wide}`);
+    const tree = page.getByRole('treegrid');
+    const rows = (text) => tree.getByRole('row').filter({ hasText: text }).count();
+    await tree.getByText('Each').waitFor();
+    await tree.focus();
+    for (const key of ['ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+    await until(async () => (await rows('Each')) === 4, 'the body and its three are shown');
+    await page.getByRole('button', { name: 'Live', exact: true }).waitFor();
+    assert.equal(await complete('wide'), wide);
+    await until(async () => (await rows('Completed')) === 2, 'the start and one of three have ended');
+    assert.equal(await rows('Each'), 4);
   }));
 
 test('a list shows new instances within its floor, and is not read more often', () =>
