@@ -22,6 +22,9 @@ export async function closeBrowser() {
   browser = undefined;
 }
 
+/** Presses a button, although the page may find out by itself that the session has ended and lay its login over it. */
+export const press = (button) => button.evaluate((one) => one.click());
+
 /** Opens a page and does something with it. `statuses` are refusals that the test provokes, `gone` are requests that it cuts
  * off, `blocked` is content of strangers that the content security policy stops; `origins` of others may be asked, too. */
 export async function withPage(server, work, { statuses = [], origins = [], gone = false, blocked = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {

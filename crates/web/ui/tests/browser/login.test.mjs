@@ -1,7 +1,7 @@
 // Ways in: the first administrator, the issuer, and a session that ends.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, violations, withPage } from '../page.mjs';
+import { closeBrowser, press, violations, withPage } from '../page.mjs';
 import { startServer, until } from '../server.mjs';
 
 let server;
@@ -92,7 +92,7 @@ test('at an issuer, a session that ends is begun again in another tab, and the p
       await page.getByLabel('ID', { exact: true }).fill('kept');
       await page.getByLabel('Name', { exact: true }).fill('Kept');
       await context.clearCookies();
-      await page.getByRole('button', { name: 'Create' }).click();
+      await press(page.getByRole('button', { name: 'Create' }));
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       assert.equal(await dialog.getByRole('link', { name: 'Sign in at the issuer' }).getAttribute('target'), '_blank');
       await dialog.getByRole('button', { name: 'Go on' }).click();

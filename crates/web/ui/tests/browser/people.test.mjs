@@ -1,7 +1,7 @@
 // Login, Tasklist and Admin on a server that asks for names and passwords, and for permissions.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, press, withPage } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -91,7 +91,7 @@ test('a session that ends while one works is begun again over the page, and noth
     await page.getByLabel('ID', { exact: true }).fill('survivors');
     await page.getByLabel('Name', { exact: true }).fill('Survivors');
     await context.clearCookies();
-    await page.getByRole('button', { name: 'Create' }).click();
+    await press(page.getByRole('button', { name: 'Create' }));
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByLabel('User name').fill('admin');
     await dialog.getByLabel('Password').fill(PEOPLE.admin);

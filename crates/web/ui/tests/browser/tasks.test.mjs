@@ -1,7 +1,7 @@
 // Tasklist beyond the first task: filters, a list that stays, drafts, documents, dates, bulk, languages, keys.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, violations } from '../page.mjs';
+import { closeBrowser, press, violations } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -375,7 +375,7 @@ test('a token against forgery that is lost is asked for over the page; what was 
       const cookies = await context.cookies();
       await context.clearCookies();
       await context.addCookies(cookies.filter(({ name }) => name !== 'X-CSRF-TOKEN'));
-      await page.getByRole('button', { name: 'Create' }).click();
+      await press(page.getByRole('button', { name: 'Create' }));
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       await dialog.getByLabel('User name').fill('admin');
       await dialog.getByLabel('Password').fill(PEOPLE.admin);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { standBefore } from '../fresh.mjs';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, press, withPage } from '../page.mjs';
 import { count, crewOf, FILES, PEOPLE, rowsOf } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -192,7 +192,7 @@ test('a server that was restarted has forgotten sessions: the login opens over t
         await page.getByRole('button', { name: 'Create' }).click();
         await page.getByRole('dialog').getByRole('alert').waitFor();
         await begin();
-        await page.getByRole('button', { name: 'Create' }).click();
+        await press(page.getByRole('button', { name: 'Create' }));
         const login = page.getByRole('dialog', { name: 'Your session has ended' });
         await login.getByLabel('User name').fill('admin');
         await login.getByLabel('Password').fill(PEOPLE.admin);
