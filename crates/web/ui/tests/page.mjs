@@ -57,7 +57,7 @@ export async function withPage(server, work, { statuses = [], origins = [], gone
     throw error;
   } finally {
     // A request that a test answers itself may be under way still.
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    if (!page.isClosed()) await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
   }
   assert.deepEqual(trouble, [], 'the page is clean');

@@ -43,17 +43,13 @@ export function Tree(props: {
   };
   onCleanup(() => clearTimeout(typing));
   let root: Node<Item> = newNode(props.instanceKey);
-  /** Pages of a node that are under way, and whether something has changed since they were asked for. */
-  const askedOf = new WeakMap<Node<Item>, Map<number, boolean>>();
 
   const load = async (node: Node<Item>, page: number, hasChanged = false) => {
-    const asked = askedOf.get(node) ?? new Map<number, boolean>();
-    askedOf.set(node, asked);
-    if (asked.has(page)) {
-      if (hasChanged) asked.set(page, true);
+    if (node.asked.has(page)) {
+      if (hasChanged) node.asked.set(page, true);
       return;
     }
-    asked.set(page, false);
+    node.asked.set(page, false);
     try {
       const found = await call(listElementInstanceChildren, {
         path: { elementInstanceKey: node.key },
@@ -67,8 +63,8 @@ export function Tree(props: {
     } catch (error) {
       if (!stop.signal.aborted) setFailure(error);
     } finally {
-      const isOld = asked.get(page);
-      asked.delete(page);
+      const isOld = node.asked.get(page);
+      node.asked.delete(page);
       if (isOld && !stop.signal.aborted) void load(node, page);
     }
   };

@@ -7,6 +7,8 @@ export interface Node<Item> {
   key: string;
   total: number;
   pages: Map<number, Item[]>;
+  /** Pages that are under way, and whether something has changed since they were asked for. */
+  asked: Map<number, boolean>;
   /** Open children by their place among all. */
   open: Map<number, Node<Item>>;
 }
@@ -19,7 +21,7 @@ export interface Row<Item> {
   item: Item | undefined;
 }
 
-export const newNode = <Item>(key: string): Node<Item> => ({ key, total: 0, pages: new Map(), open: new Map() });
+export const newNode = <Item>(key: string): Node<Item> => ({ key, total: 0, pages: new Map(), asked: new Map(), open: new Map() });
 
 /** Rows of all that is open below a node. */
 export function size<Item>(node: Node<Item>): number {

@@ -5,7 +5,7 @@ import type { ProcessDefinitionResult } from '../api/generated/types';
 import { count, t } from '../language';
 import { useRead } from '../query';
 import { ofProcess } from '../rights';
-import { otherTenant } from '../tenant';
+import { otherTenant, tenantParameter } from '../tenant';
 import { MayLink } from '../ui/May';
 import { total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
@@ -13,10 +13,8 @@ import { Failure } from '../ui/parts';
 const PAGE = 60;
 
 /** The page that starts a process; an ID is unique in a tenant only. */
-function startAddress({ processDefinitionId, tenantId }: ProcessDefinitionResult): string {
-  const tenant = otherTenant(tenantId);
-  return `/tasklist/processes/${encodeURIComponent(processDefinitionId)}/start${tenant ? `?tenant=${encodeURIComponent(tenant)}` : ''}`;
-}
+const startAddress = ({ processDefinitionId, tenantId }: ProcessDefinitionResult): string =>
+  `/tasklist/processes/${encodeURIComponent(processDefinitionId)}/start${tenantParameter('?', tenantId)}`;
 
 /** Processes that can be started. */
 export default function Processes(): JSX.Element {

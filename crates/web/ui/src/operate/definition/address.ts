@@ -1,5 +1,5 @@
 // Addresses of pages of a process: IDs are unique in a tenant only.
-import { otherTenant } from '../../tenant';
+import { otherTenant, tenantParameter } from '../../tenant';
 
 interface Of {
   processDefinitionId: string;
@@ -18,6 +18,5 @@ export function definitionAddress({ processDefinitionId, version, tenantId }: Of
 
 /** Instances of a version, or their migration; `more` are other parameters, as they stand in the address. */
 export function instancesAddress(page: '/operate/processes' | '/operate/migrate', { processDefinitionId, version, tenantId }: Of, more: string): string {
-  const tenant = otherTenant(tenantId);
-  return `${page}?process=${encodeURIComponent(processDefinitionId)}&version=${version}${tenant ? `&tenant=${encodeURIComponent(tenant)}` : ''}&${more}`;
+  return `${page}?process=${encodeURIComponent(processDefinitionId)}&version=${version}${tenantParameter('&', tenantId)}&${more}`;
 }
