@@ -134,8 +134,7 @@ impl StoreExporter {
         self.step = (self.step * 2).min(STEP_MAX);
         self.stored = left.position;
         self.left = left;
-        self.progress.flushed(self.taken, self.touched.touches());
-        self.touched.clear();
+        self.progress.flushed(self.taken, self.touched.take_written(&self.left.instances).as_ref());
         self.progress.reached(self.partition, self.stored);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Which lists and instances a record is shown by.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use protocol::{Key, Name, Record, RecordValue, RecordedInstance};
 use search::{List, Touch};
@@ -25,14 +25,15 @@ impl Touched {
         }
     }
 
-    /// All of them. `None`: some of it is not known.
-    pub(crate) fn touches(&self) -> Option<&HashSet<Touch>> {
-        (!self.has_gaps).then_some(&self.touches)
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.touches.clear();
-        self.has_gaps = false;
+    /// Takes those whose rows a flush has written: those of the instances that it left are told with the flush that
+    /// writes them, so that a read behind a hint finds what it is about. `None`: some of it is not known.
+    pub(crate) fn take_written(&mut self, left: &BTreeSet<Key>) -> Option<HashSet<Touch>> {
+        let is_left = |touch: &Touch| left.contains(&touch.process_instance_key);
+        let (later, written) = std::mem::take(&mut self.touches).into_iter().partition(is_left);
+        self.touches = later;
+        let has_gaps = self.has_gaps;
+        self.has_gaps &= !left.is_empty();
+        (!has_gaps).then_some(written)
     }
 }
 
@@ -109,14 +110,31 @@ mod tests {
     #[test]
     fn records_that_nobody_wanted_leave_a_gap() {
         let mut touched = Touched::default();
+        let written = |touched: &mut Touched| touched.take_written(&BTreeSet::new()).map(|all| all.len());
         touched.add(&[testing::instance(1, 8), testing::instance(2, 8)], true);
-        assert_eq!(touched.touches().map(HashSet::len), Some(1));
+        assert_eq!(written(&mut touched), Some(1));
         touched.add(&[], false);
-        assert!(touched.touches().is_some());
+        assert_eq!(written(&mut touched), Some(0));
         touched.add(&[testing::instance(3, 9)], false);
-        assert!(touched.touches().is_none());
-        touched.clear();
-        assert_eq!(touched.touches().map(HashSet::len), Some(0));
+        assert_eq!(written(&mut touched), None);
+        assert_eq!(written(&mut touched), Some(0));
+    }
+
+    #[test]
+    fn instances_that_a_flush_left_are_told_with_their_rows() {
+        let mut touched = Touched::default();
+        let keys = |touches: Option<HashSet<Touch>>| {
+            let touches = touches.into_iter().flatten().map(|touch| touch.process_instance_key);
+            touches.collect::<BTreeSet<_>>()
+        };
+        touched.add(&[testing::instance(1, 8), testing::instance(2, 9)], true);
+        assert_eq!(keys(touched.take_written(&[9].into())), [8].into());
+        assert_eq!(keys(touched.take_written(&BTreeSet::new())), [9].into());
+        // Records of a time without readers may be of an instance that is left.
+        touched.add(&[testing::instance(3, 9)], false);
+        assert_eq!(touched.take_written(&[9].into()), None);
+        assert_eq!(touched.take_written(&BTreeSet::new()), None);
+        assert_eq!(touched.take_written(&BTreeSet::new()), Some(HashSet::new()));
     }
 
     #[test]
