@@ -49,6 +49,8 @@ pub(crate) struct Call<'a> {
     pub(super) commands: AtomicU32,
     /// How far the log was after what it did.
     pub(super) positions: Mutex<Positions>,
+    /// Whether it follows a hint of changes, whose rows secondary storage shows.
+    pub(super) follows_hint: bool,
     /// How far secondary storage was behind when it was waited for, if it was.
     pub(super) lag: OnceCell<Option<Duration>>,
 }
@@ -77,6 +79,7 @@ impl<'a> Call<'a> {
             idempotency_key: None,
             commands: AtomicU32::new(0),
             positions: Mutex::default(),
+            follows_hint: false,
             lag: OnceCell::new(),
         }
     }
@@ -196,8 +199,12 @@ impl<'a> Call<'a> {
     }
 
     /// The same, once it shows everything that was answered before, or the time for that is over; waits once a call.
+    /// Behind a hint, the store shows what the hint is about.
     pub(super) async fn fresh_storage(&self) -> Result<&'a Storage, Failure> {
         let storage = self.storage()?;
+        if self.follows_hint {
+            return Ok(storage);
+        }
         self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;
         Ok(storage)
     }

@@ -256,6 +256,8 @@ impl Gateway {
             self.broker.hasten_exports(EXPORTER_ID);
             position::wait(storage, wanted).await?;
         }
+        call.follows_hint =
+            self.options.storage.as_ref().is_some_and(|storage| position::follows_hint(storage, headers));
         let mut reply = perform(&call).await?;
         reply.positions = call.positions();
         reply.lag = call.lag();

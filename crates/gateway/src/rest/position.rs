@@ -1,6 +1,6 @@
 //! Waits until secondary storage shows what a command did.
 
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use protocol::FIRST_PARTITION;
 use tokio::time::Instant;
 
@@ -10,6 +10,15 @@ use crate::position;
 
 /// Asks to wait for a position that an answer told.
 pub(super) const AWAIT_POSITION: HeaderName = HeaderName::from_static("baton-await-position");
+
+/// Names the answer to `changes` that a read follows, by its `after`. Such a read need not be fresher than the hint.
+const AFTER_CHANGE: HeaderName = HeaderName::from_static("baton-after-change");
+
+/// Whether a request follows a hint that this broker has told; others are no worse for it.
+pub(super) fn follows_hint(storage: &Storage, headers: &HeaderMap) -> bool {
+    let name = headers.get(AFTER_CHANGE).and_then(|value| value.to_str().ok());
+    name.is_some_and(|name| storage.progress.changes.has_told(name))
+}
 
 /// Waits until secondary storage shows positions.
 pub(super) async fn wait(storage: &Storage, wanted: &HeaderValue) -> Result<(), Failure> {

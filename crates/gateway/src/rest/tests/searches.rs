@@ -179,6 +179,28 @@ async fn a_search_that_is_not_to_wait_hastens_nobody() {
     assert_eq!(broker.hastened.load(Ordering::SeqCst), 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_search_behind_a_hint_takes_the_store_as_it_is() {
+    let fake = Arc::new(FakeStorage::default());
+    let recorded = Recorded { positions: Positions::at(1, 8), lag: Duration::ZERO, is_stalled: false };
+    let broker = Arc::new(FakeBroker { recorded: Mutex::new(recorded), ..FakeBroker::default() });
+    let storage = fake.storage().fresh_within(Duration::from_secs(1));
+    let gateway = gateway_with(&broker, Options { storage: Some(storage), ..Options::default() });
+    let spec = Operation::SearchProcessInstances.spec();
+    let changes = &fake.progress.changes;
+    let told = changes.name_of(changes.place());
+    let later = changes.name_of(changes.place() + 1);
+    for (after, waits) in [(told.as_str(), false), (&later, true), ("7-0", true), ("", true)] {
+        let began = tokio::time::Instant::now();
+        let mut search = request(spec.method, spec.path, "{}");
+        search.headers_mut().insert("Baton-After-Change", after.parse().expect("a header"));
+        let answer = gateway.answer(search).await;
+        assert_eq!(answer.headers().contains_key("baton-lag"), waits, "{after}");
+        assert_eq!((answer.status().as_u16(), began.elapsed().as_secs() > 0), (200, waits), "{after}");
+        assert_eq!(broker.hastened.swap(0, Ordering::SeqCst) > 0, waits, "{after}");
+    }
+}
+
 #[test]
 fn without_storage_a_search_says_so() {
     let gateway = super::gateway(&Arc::default());
