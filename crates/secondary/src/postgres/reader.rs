@@ -48,6 +48,10 @@ impl PostgresReader {
         Self { options, idle: Mutex::new(Vec::new()), permits }
     }
 
+    async fn ask_one(&self, question: Question) -> Result<Vec<Row>, StoreError> {
+        Ok(self.ask(vec![question]).await?.pop().unwrap_or_default())
+    }
+
     /// Asks, on one connection, one after the other. A connection that is not waited for to the end is closed.
     async fn ask(&self, questions: Vec<Question>) -> Result<Vec<Vec<Row>>, StoreError> {
         // Else the library takes the connection for broken.
@@ -129,17 +133,16 @@ impl Reader for PostgresReader {
                 looked.map(|related| sql::others(&Postgres, related, sql::FEW).into()).collect();
             let few = if looked.is_empty() { Vec::new() } else { self.ask(looked).await? };
             let search = sql::with_few(search, few);
-            let mut questions = vec![Question::from(sql::search(&Postgres, &search))];
-            if search.count_up_to > 0 {
-                questions.push(sql::count(&Postgres, &search).into());
-            }
-            let mut answers = self.ask(questions).await?.into_iter();
-            let mut found = Found { rows: answers.next().unwrap_or_default(), ..Found::default() };
+            let rows = self.ask_one(sql::search(&Postgres, &search).into()).await?;
+            let mut found = Found { rows, ..Found::default() };
             if matches!(search.position, Position::Before(_)) {
                 found.rows.reverse();
             }
-            if let Some(counted) = answers.next() {
-                let count = counted.first().and_then(|row| row[0].integer()).unwrap_or(0).cast_unsigned();
+            if search.count_up_to > 0 {
+                let count = match sql::total_of_page(&search, found.rows.len()) {
+                    Some(count) => count,
+                    None => sql::count_of(&self.ask_one(sql::count(&Postgres, &search).into()).await?),
+                };
                 (found.total, found.has_more) = (count.min(search.count_up_to), count > search.count_up_to);
             }
             Ok(found)
@@ -147,8 +150,8 @@ impl Reader for PostgresReader {
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        let question = Question::from(sql::statistics(&Postgres, &statistics));
-        Box::pin(async move { Ok(self.ask(vec![question]).await?.pop().unwrap_or_default()) })
+        let question = sql::statistics(&Postgres, &statistics).into();
+        Box::pin(async move { self.ask_one(question).await })
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
@@ -157,7 +160,7 @@ impl Reader for PostgresReader {
             values: vec![Value::from(u32::from(partition))],
         };
         Box::pin(async move {
-            let rows = self.ask(vec![question]).await?.pop().unwrap_or_default();
+            let rows = self.ask_one(question).await?;
             let position = rows.first().and_then(|row| row[0].integer());
             Ok(position.unwrap_or(0).cast_unsigned())
         })

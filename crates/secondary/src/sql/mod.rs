@@ -9,7 +9,8 @@ mod tests;
 
 pub(crate) use selective::{FEW, others, selective, with_few};
 pub(crate) use statement::{
-    count, create_index, create_table, exists, numbers, remove, search, statistics, upsert,
+    count, count_of, create_index, create_table, exists, numbers, remove, search, statistics, total_of_page,
+    upsert,
 };
 #[cfg(feature = "postgres")]
 pub(crate) use statement::{grown, index_name};

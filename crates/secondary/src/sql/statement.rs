@@ -1,7 +1,7 @@
 //! Whole statements.
 
 use search::model::{CUT_CHARS, Column, ColumnId, Entity, Index, IndexScope};
-use search::{Aggregate, Position, Search, Sort, Statistics, Value};
+use search::{Aggregate, Position, Row, Search, Sort, Statistics, Value};
 
 use super::condition::Scope;
 use super::{Dialect, Query};
@@ -275,6 +275,13 @@ pub(crate) fn search<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d>
     query
 }
 
+/// How many rows a search finds, if its page shows that: it begins at a number and ends before its limit.
+pub(crate) fn total_of_page(search: &Search, rows: usize) -> Option<u64> {
+    let Position::Offset(offset) = search.position else { return None };
+    let has_end = rows < search.limit as usize && (rows > 0 || offset == 0);
+    has_end.then(|| offset + rows as u64)
+}
+
 /// How many rows a search finds, one more than the limit of counting at the most.
 pub(crate) fn count<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d> {
     let scope = Scope { entity: search.entity.0, depth: 0 };
@@ -284,6 +291,11 @@ pub(crate) fn count<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d> 
     query.push(" LIMIT ").integer(i64::try_from(search.count_up_to.saturating_add(1)).unwrap_or(i64::MAX));
     query.push(") counted");
     query
+}
+
+/// The number that [`count`] gives.
+pub(crate) fn count_of(rows: &[Row]) -> u64 {
+    rows.first().and_then(|row| row[0].integer()).unwrap_or(0).cast_unsigned()
 }
 
 pub(crate) fn statistics<'d>(dialect: &'d dyn Dialect, statistics: &Statistics) -> Query<'d> {

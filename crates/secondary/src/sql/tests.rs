@@ -7,7 +7,7 @@ use search::model::{
 use search::{Aggregate, EntityRef, Filter, Position, Related, Search, Sort, Statistics, Value};
 use search::{Operand, Test};
 
-use super::{count, create_index, create_table, search, statistics, upsert};
+use super::{count, create_index, create_table, search, statistics, total_of_page, upsert};
 use crate::change::{Batch, Columns, RowId};
 use crate::postgres::dialect::Postgres;
 use crate::sqlite::dialect::Sqlite;
@@ -35,6 +35,19 @@ fn where_of(filter: Filter) -> (String, Vec<Value>) {
     let end = query.text.rfind(" LIMIT ").expect("a limit");
     let values = query.values[..query.values.len() - 1].to_vec();
     (query.text[start..end].to_owned(), values)
+}
+
+#[test]
+fn the_page_tells_the_total_if_it_has_the_end() {
+    let total = |position, rows| {
+        total_of_page(&all(&instance::ENTITY, Filter::everything(), Vec::new(), position), rows)
+    };
+    for (offset, rows, expected) in
+        [(0, 0, Some(0)), (0, 9, Some(9)), (0, 10, None), (20, 3, Some(23)), (20, 0, None), (20, 10, None)]
+    {
+        assert_eq!(total(Position::Offset(offset), rows), expected, "{rows} rows from {offset} on");
+    }
+    assert_eq!(total(Position::After(vec![Value::Integer(1)]), 3), None, "there are rows before");
 }
 
 #[test]

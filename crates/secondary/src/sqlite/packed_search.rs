@@ -100,8 +100,10 @@ fn of_tables_as_they_come(connection: &Connection, search: Search) -> Result<Fou
     let search = sql::with_few(search, few);
     let mut found = Found { rows: page(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
     if search.count_up_to > 0 {
-        let counted = rows(connection, &sql::count(&Sqlite, &search))?;
-        let count = counted.first().and_then(|row| row[0].integer()).unwrap_or(0).cast_unsigned();
+        let count = match sql::total_of_page(&search, found.rows.len()) {
+            Some(count) => count,
+            None => sql::count_of(&rows(connection, &sql::count(&Sqlite, &search))?),
+        };
         (found.total, found.has_more) = (count.min(search.count_up_to), count > search.count_up_to);
     }
     Ok(found)
