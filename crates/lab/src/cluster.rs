@@ -15,9 +15,10 @@ use crate::http::ask;
 
 /// How long all brokers may take to be ready.
 const READY_MAX: Duration = Duration::from_secs(120);
-/// Ports of each broker: REST, gRPC, management, peers.
 const PORTS_PER_BROKER: u16 = 10;
+/// Ports of each broker: those of its listeners, and one for its peers.
 const PORTS_USED: [u16; 4] = [0, 1, 2, 3];
+const LISTENERS: [&str; 3] = ["rest", "grpc", "management"];
 /// Where free ports are looked for, below those that the system gives to connections.
 const BASE_PORTS: std::ops::Range<u16> = 21_000..29_000;
 
@@ -68,7 +69,13 @@ impl Cluster {
 
     /// `host:port` of the REST API of a broker.
     pub(crate) fn rest(&self, broker: u16) -> String {
-        format!("127.0.0.1:{}", self.base_port + broker * PORTS_PER_BROKER)
+        self.address(broker, "rest")
+    }
+
+    /// `host:port` of a listener of a broker: `rest`, `grpc` or `management`.
+    pub(crate) fn address(&self, broker: u16, name: &str) -> String {
+        let place = LISTENERS.iter().position(|listener| *listener == name).expect("a listener");
+        format!("127.0.0.1:{}", self.base_port + broker * PORTS_PER_BROKER + PORTS_USED[place])
     }
 
     pub(crate) fn process(&self, broker: u16) -> Option<u32> {

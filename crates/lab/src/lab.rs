@@ -279,11 +279,20 @@ impl Lab {
 
     /// Options of load on a server: open loop, nothing deployed yet, no progress of its own.
     pub(crate) fn load_options(&self, server: &Server, protocol: Protocol) -> Options {
-        let address = |name| format!("http://{}", server.address(name));
+        self.load_options_at(|name| server.address(name).to_owned(), protocol)
+    }
+
+    /// The same on a broker of a cluster.
+    pub(crate) fn cluster_load_options(&self, cluster: &Cluster, broker: u16, protocol: Protocol) -> Options {
+        self.load_options_at(|name| cluster.address(broker, name), protocol)
+    }
+
+    fn load_options_at(&self, address: impl Fn(&str) -> String, protocol: Protocol) -> Options {
+        let url = |name| format!("http://{}", address(name));
         Options {
-            rest_address: address("rest"),
-            grpc_address: address("grpc"),
-            management_address: address("management"),
+            rest_address: url("rest"),
+            grpc_address: url("grpc"),
+            management_address: url("management"),
             protocol,
             warm_up: self.seconds(0.5, 3.0),
             duration: self.seconds(3.0, 20.0),
