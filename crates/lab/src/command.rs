@@ -40,6 +40,10 @@ pub enum LabCommand {
         /// Directory of another run, to compare with.
         #[arg(value_name = "DIR")]
         second: Option<PathBuf>,
+        /// Directory of a later run on the same machine and in the same size: its rows take the place of those of the
+        /// first. May be given several times.
+        #[arg(long, value_name = "DIR", conflicts_with = "second")]
+        later: Vec<PathBuf>,
         /// Write the results to this file as the page of the documents.
         #[arg(long, value_name = "FILE", conflicts_with = "second")]
         document: Option<PathBuf>,
@@ -165,8 +169,8 @@ pub async fn run(command: &LabCommand, version: &str) -> u8 {
                 )),
             }
         }
-        LabCommand::Report { first, second, document, rest_against_grpc } => {
-            report(first, second.as_deref(), document.as_deref(), rest_against_grpc.as_ref())
+        LabCommand::Report { first, second, later, document, rest_against_grpc } => {
+            report(first, second.as_deref(), later, document.as_deref(), rest_against_grpc.as_ref())
         }
         LabCommand::Worker { .. } => Err(LabError::Environment("a worker runs on its own".to_owned())),
     };
@@ -297,10 +301,14 @@ fn write_between(page: &Path, table: &str) -> Result<(), LabError> {
 fn report(
     first: &Path,
     second: Option<&Path>,
+    later: &[PathBuf],
     document: Option<&Path>,
     rest_against_grpc: Option<&Option<PathBuf>>,
 ) -> Result<u8, LabError> {
-    let run = read(first)?;
+    let mut run = read(first)?;
+    for directory in later {
+        run = run.with_later(read(directory)?).map_err(LabError::Environment)?;
+    }
     if let Some(path) = document {
         std::fs::write(path, document::document(&run))
             .map_err(|error| LabError::environment(&format!("write {}", path.display()), error))?;

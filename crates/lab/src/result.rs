@@ -250,6 +250,27 @@ impl LabRun {
         self.results.iter().filter(|result| result.judgement == judgement).count()
     }
 
+    /// The run with the rows of a later one in the place of its own. Figures of other machines, programs or sizes do
+    /// not stand side by side: the error names the difference.
+    pub(crate) fn with_later(mut self, later: Self) -> Result<Self, String> {
+        for (what, one, other) in [
+            ("machine", &self.machine, &later.machine),
+            ("version", &self.version, &later.version),
+            ("size", &self.size, &later.size),
+        ] {
+            if one != other {
+                return Err(format!("the later run is of another {what}: '{other}', not '{one}'"));
+            }
+        }
+        for result in later.results {
+            match self.results.iter_mut().find(|own| own.id == result.id) {
+                Some(own) => *own = result,
+                None => self.results.push(result),
+            }
+        }
+        Ok(self)
+    }
+
     /// All of it as JSON.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("results are names and numbers")
@@ -301,6 +322,18 @@ pub(crate) mod tests {
         assert!(Limit::Exactly(0.0).holds(0.0) && !Limit::Exactly(0.0).holds(1.0));
         assert!(!Limit::AtMost(5.0).holds(f64::INFINITY) && !Limit::AtLeast(0.0).holds(f64::NAN));
         assert_eq!(Limit::AtMost(0.3).text(Unit::PerSecond), "≤ 0.30/s");
+    }
+
+    #[test]
+    fn rows_of_a_later_run_take_the_place_of_the_same_ones() {
+        let (first, mut later) = (sample(Judgement::Missed), sample(Judgement::Held));
+        later.results.push(ExperimentResult::new("E9", "Uneven load"));
+        let both = first.clone().with_later(later.clone()).expect("the same machine");
+        let rows: Vec<_> = both.results.iter().map(|result| (&*result.id, result.judgement)).collect();
+        assert_eq!(rows, [("E1", Judgement::Held), ("E9", Judgement::NotRun)]);
+        later.size = "full size".to_owned();
+        let error = first.with_later(later).expect_err("another size");
+        assert_eq!(error, "the later run is of another size: 'full size', not 'quick'");
     }
 
     #[test]
