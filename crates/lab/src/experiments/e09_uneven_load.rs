@@ -105,9 +105,7 @@ async fn through(
     let (seconds, after) = (began.elapsed().as_secs_f64(), spent(cluster)?);
     let ended = reports.iter().map(|report| report.completed_per_second).sum();
     lab.expect_in_full("instances ended", Unit::PerSecond, Limit::AtLeast(rate * DONE_MIN), ended);
-    for report in &reports {
-        nothing_is_lost(lab, report);
-    }
+    nothing_is_lost(lab, &reports);
     let means = reports.iter().filter_map(|report| Some(report.request_latency.as_ref()?.mean_micros));
     let request_seconds = means.fold(0.0, f64::max) / 1e6;
     lab.tell("request latency, mean", Unit::Seconds, request_seconds);

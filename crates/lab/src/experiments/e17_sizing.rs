@@ -51,7 +51,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
         let share = report.completed_per_second / rate;
         // Few instances: those under way at both ends count.
         lab.expect_in_full("instances ended by the load", Unit::Ratio, Limit::AtLeast(DONE_MIN), share);
-        nothing_is_lost(lab, &report);
+        nothing_is_lost(lab, std::slice::from_ref(&report));
     }
     one(lab, &server, (&model, &variables), "as much as goes through", None).await?;
     server.stop().await

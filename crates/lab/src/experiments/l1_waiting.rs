@@ -49,7 +49,7 @@ async fn run(lab: &mut Lab) -> Result<(), LabError> {
     };
     let beside = lab.measure("load beside them", options).await?;
     lab.tell("request latency, p99", Unit::Seconds, p99(beside.request_latency.as_ref()));
-    nothing_is_lost(lab, &beside);
+    nothing_is_lost(lab, std::slice::from_ref(&beside));
     lab.expect("resident memory", Unit::Bytes, Limit::AtMost(MEMORY_MAX), server.resident_bytes());
     lab.tell(
         "bytes on the disk for each",

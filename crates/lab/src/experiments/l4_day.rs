@@ -67,7 +67,7 @@ async fn part(lab: &mut Lab, server: &Server, name: &str, schedule: &Schedule) -
     lab.tell("instances", Unit::Count, report.created as f64);
     lab.tell("request latency, p99", Unit::Seconds, p99(report.request_latency.as_ref()));
     lab.tell("instance, p99", Unit::Seconds, p99(report.execution_latency.as_ref()));
-    nothing_is_lost(lab, &report);
+    nothing_is_lost(lab, std::slice::from_ref(&report));
     let all = async || {
         server.metrics().await.is_ok_and(|metrics| {
             let jobs = metrics.jobs();

@@ -57,16 +57,19 @@ pub(crate) fn figures(lab: &mut Lab, report: &Report) {
     lab.tell("server CPU", Unit::Percent, server.cpu_percent_of_core.unwrap_or(f64::INFINITY));
     let generator = report.generator_cpu_micros_per_instance.unwrap_or(f64::INFINITY) / 1e6;
     lab.tell("CPU of the lab for an instance", Unit::Seconds, generator);
-    nothing_is_lost(lab, report);
+    nothing_is_lost(lab, std::slice::from_ref(report));
 }
 
-/// Nothing is refused, nothing fails, and every instance is seen to end.
-pub(crate) fn nothing_is_lost(lab: &mut Lab, report: &Report) {
-    let sum = |counts: &std::collections::BTreeMap<String, u64>| counts.values().sum::<u64>() as f64;
-    lab.expect("requests rejected", Unit::Count, Limit::Exactly(0.0), sum(&report.rejections));
-    lab.expect("requests failed", Unit::Count, Limit::Exactly(0.0), sum(&report.failures));
-    let unfinished = report.unfinished as f64;
-    lab.expect("instances not seen to end", Unit::Count, Limit::Exactly(0.0), unfinished);
+/// Nothing is refused, nothing fails, and every instance is seen to end, of loads that ran side by side.
+pub(crate) fn nothing_is_lost(lab: &mut Lab, reports: &[Report]) {
+    let sum = |counts: fn(&Report) -> u64| reports.iter().map(counts).sum::<u64>() as f64;
+    for (figure, count) in [
+        ("requests rejected", sum(|report| report.rejections.values().sum())),
+        ("requests failed", sum(|report| report.failures.values().sum())),
+        ("instances not seen to end", sum(|report| report.unfinished)),
+    ] {
+        lab.expect(figure, Unit::Count, Limit::Exactly(0.0), count);
+    }
 }
 
 /// As the server counts: every job that was created is completed, and was handed out once. A load generator that has
