@@ -56,6 +56,17 @@ impl Condition {
         filters.iter().map(|filter| Self::of(entity, filter, resolve)).collect()
     }
 
+    /// Rows beside it that a row must have: an entity and the condition on its rows, each.
+    pub fn beside(&self) -> Vec<(&'static Entity, &Self)> {
+        match self {
+            Self::All(all) => all.iter().flat_map(Self::beside).collect(),
+            Self::Related { relation: Relation::Beside { entity, condition, .. }, exists: true, .. } => {
+                vec![(*entity, &**condition)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether every row meets it.
     pub fn is_always_met(&self) -> bool {
         match self {
@@ -79,5 +90,43 @@ fn comparable(kind: Kind, test: &Test) -> Test {
             Test::In(Vec::new())
         }
         test => test.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use search::EntityRef;
+    use search::model::{process_instance as instance, variable};
+
+    use super::*;
+
+    #[test]
+    fn a_row_needs_rows_beside_it_where_nothing_else_will_do() {
+        let named = |exists| {
+            Filter::Related(Box::new(Related {
+                column: instance::KEY,
+                entity: EntityRef(&variable::ENTITY),
+                other: variable::INSTANCE_KEY,
+                filter: Filter::Column(variable::NAME, Test::Exists(true)),
+                exists,
+            }))
+        };
+        let mut resolve = |related: &Related| {
+            let entity = related.entity.0;
+            let unknown = &mut |_: &Related| unreachable!("no further relation");
+            let condition = Box::new(Condition::of(entity, &related.filter, unknown)?);
+            Ok(Relation::Beside { entity, other: related.other, condition })
+        };
+        let active = || Filter::Column(instance::STATE, Test::Exists(true));
+        for (filter, needed) in [
+            (named(true), 1),
+            (named(false), 0),
+            (active().and(named(true)), 1),
+            (Filter::Any(vec![named(true), active()]), 0),
+        ] {
+            let condition = Condition::of(&instance::ENTITY, &filter, &mut resolve).expect("a condition");
+            let beside: Vec<_> = condition.beside().iter().map(|(entity, _)| entity.name).collect();
+            assert_eq!(beside, vec!["variable"; needed], "{filter:?}");
+        }
     }
 }

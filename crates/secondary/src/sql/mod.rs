@@ -57,11 +57,13 @@ pub(crate) struct Query<'d> {
     dialect: &'d dyn Dialect,
     pub text: String,
     pub values: Vec<Value>,
+    /// Whether all rows are visited, not those of a page alone.
+    visits_all: bool,
 }
 
 impl<'d> Query<'d> {
     pub(crate) fn new(dialect: &'d dyn Dialect) -> Self {
-        Self { dialect, text: String::with_capacity(512), values: Vec::new() }
+        Self { dialect, text: String::with_capacity(512), values: Vec::new(), visits_all: false }
     }
 
     pub(crate) fn push(&mut self, text: &str) -> &mut Self {

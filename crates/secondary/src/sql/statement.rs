@@ -301,7 +301,7 @@ pub(crate) fn count_of(rows: &[Row]) -> u64 {
 pub(crate) fn statistics<'d>(dialect: &'d dyn Dialect, statistics: &Statistics) -> Query<'d> {
     let entity = statistics.entity.0;
     let scope = Scope { entity, depth: 0 };
-    let mut query = Query::new(dialect);
+    let mut query = Query { visits_all: true, ..Query::new(dialect) };
     query.push("SELECT ");
     for column in &statistics.group_by {
         query.column(scope, *column).push(", ");

@@ -159,6 +159,36 @@ fn numbers_by_group() {
 }
 
 #[test]
+fn statistics_list_the_instances_of_a_definition_once() {
+    let of = |column, value| Filter::Column(column, Test::Equal(value));
+    let where_of = |filter: Filter| {
+        let related = Related {
+            column: element::INSTANCE_KEY,
+            entity: EntityRef(&instance::ENTITY),
+            other: instance::KEY,
+            filter,
+            exists: true,
+        };
+        let asked = Statistics {
+            entity: EntityRef(&element::ENTITY),
+            filter: Filter::Related(Box::new(related)),
+            group_by: vec![],
+            aggregates: vec![Aggregate::Max(element::START)],
+            limit: 1,
+        };
+        let text = statistics(&Sqlite, &asked).text;
+        text.split_once(" WHERE ").expect("a condition").1.to_owned()
+    };
+    let completed = || of(instance::STATE, text("COMPLETED"));
+    assert_eq!(
+        where_of(of(instance::DEFINITION_KEY, Operand::Integer(7)).and(completed())),
+        "t0.\"processInstanceKey\" IN (SELECT t1.\"processInstanceKey\" FROM \"process_instance\" t1 WHERE \
+         (t1.\"processDefinitionKey\"=?1 AND t1.\"state\"=?2)) LIMIT ?3"
+    );
+    assert!(where_of(completed()).starts_with("EXISTS ("), "there may be many of all definitions");
+}
+
+#[test]
 fn every_entity_has_a_table() {
     for entity in search::model::ENTITIES {
         assert!(create_table(&Sqlite, entity, "").contains(entity.name), "{}", entity.name);

@@ -211,6 +211,21 @@ impl<'c> Pack<'c> {
         Ok(Some(rows))
     }
 
+    /// Whether it may have rows of an entity that meet a condition, by its bounds and those of the rows that these need
+    /// beside them. No row is read for it.
+    fn may_have(&self, entity: &'static Entity, condition: &Condition) -> Result<bool, PackError> {
+        let Some(zones) = self.zones(entity)? else { return Ok(false) };
+        if !zones.may_meet(condition) || !zones.may_have(condition, &self.texts(entity))? {
+            return Ok(false);
+        }
+        for (other, condition) in condition.beside() {
+            if !self.may_have(other, condition)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Reads the rows of an entity that meet a condition, where there are any.
     pub fn matching<T>(
         &self,
@@ -218,12 +233,11 @@ impl<'c> Pack<'c> {
         condition: &Condition,
         read: impl FnOnce(&Opened<'_>, Vec<u32>) -> Result<T, PackError>,
     ) -> Result<Option<T>, PackError> {
-        let Some(zones) = self.zones(entity)? else { return Ok(None) };
-        let texts = self.texts(entity);
-        if !zones.may_meet(condition) || !zones.may_have(condition, &texts)? {
+        if !self.may_have(entity, condition)? {
             return Ok(None);
         }
         let Some(rows) = self.rows(entity)? else { return Ok(None) };
+        let texts = self.texts(entity);
         let opened = Opened::new(&rows, &texts);
         let these = select(&opened, condition, self)?;
         if these.is_empty() {

@@ -11,7 +11,7 @@ use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let key = Operand::Integer(call.key()?.cast_signed());
-    let filter = statistics::of_filtered_instances(call)?;
+    let filter = statistics::of_filtered_instances(call, &key)?;
     if filter == Filter::everything() {
         return statistics::of_elements_of_definition(call, key).await;
     }

@@ -132,12 +132,16 @@ pub(in crate::rest) fn filter_of(call: &Call<'_>, entity: &'static Entity) -> Re
     FilterReader::new(entity).object("filter", &call.fields.object("filter"))
 }
 
-/// Element instances of process instances that pass the filter of a request.
-pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, Failure> {
+/// Element instances of process instances of a definition that pass the filter of a request.
+pub(in crate::rest) fn of_filtered_instances(
+    call: &Call<'_>,
+    definition: &Operand,
+) -> Result<Filter, Failure> {
     let filter = filter_of(call, &instance::ENTITY)?;
     if filter == Filter::everything() {
         return Ok(filter);
     }
+    let filter = Filter::Column(instance::DEFINITION_KEY, Test::Equal(definition.clone())).and(filter);
     Ok(Filter::Related(Box::new(Related {
         column: element::INSTANCE_KEY,
         entity: EntityRef(&instance::ENTITY),
