@@ -7,11 +7,13 @@ import { under } from './load.mjs';
 const PAGES = 100;
 /** A page that has been opened has read all it wants after this time. */
 const SETTLE_MS = 4000;
+const QUIET_MS = 5000;
 const MINUTE_MS = 60_000;
 const TICKS_PER_S = 100;
 /** The least time between two questions for changes, as pages have it. */
 const PACE_MS = 250;
 const CHANGES = '/baton/v1/changes';
+const AFTER_CHANGE = 'baton-after-change';
 
 /** Requests of a page in a time, once it is there. */
 async function requestsOf(server, path, ms) {
@@ -20,7 +22,7 @@ async function requestsOf(server, path, ms) {
     await page.goto(server.url + path);
     await pause(SETTLE_MS);
     const began = performance.now();
-    page.on('request', (request) => sent.push({ at: performance.now() - began, method: request.method(), path: request.url().slice(server.url.length), body: request.postData() }));
+    page.on('request', (request) => sent.push({ at: performance.now() - began, method: request.method(), path: request.url().slice(server.url.length), body: request.postData(), isHinted: AFTER_CHANGE in request.headers() }));
     await pause(ms);
   });
   return sent;
@@ -42,8 +44,10 @@ async function shareDuring(server, ms) {
 /** Sends what a page has sent, at its times, from a moment by chance on, and waits for changes as it does. */
 function pageOf(server, sent, ms) {
   const stop = new AbortController();
-  const ask = async ({ method, path, body }) => {
-    const headers = body ? { 'content-type': 'application/json' } : {};
+  /** The last hint. */
+  let after;
+  const ask = async ({ method, path, body, isHinted }) => {
+    const headers = { ...(body ? { 'content-type': 'application/json' } : {}), ...(isHinted && after ? { [AFTER_CHANGE]: after } : {}) };
     const answer = await fetch(server.own + path, { method, body: body ?? undefined, headers, signal: stop.signal });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return answer.text();
@@ -59,7 +63,7 @@ function pageOf(server, sent, ms) {
   };
   const follow = async ({ path, body }) => {
     const { topics } = JSON.parse(body);
-    let { after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ topics }) }));
+    ({ after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ topics }) })));
     while (!isOver()) {
       const began = performance.now();
       ({ after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ after, topics }) })));
@@ -92,7 +96,17 @@ async function crowd(server, kinds, ms) {
   return { share: beside - alone, alone, perMinute };
 }
 
+/** Waits until the demand of workers of a measurement before is forgotten: what changes is asked for more often. */
+async function untilQuiet(server) {
+  for (let before, now; before === undefined || before !== now; ) {
+    before = now;
+    now = JSON.stringify(await server.rest('GET', '/baton/v1/job-types'));
+    await pause(QUIET_MS);
+  }
+}
+
 export async function idle({ server, size, store }) {
+  await untilQuiet(server);
   const quiet = await Promise.all([`/operate/processes/${store.open[0].key}`, '/operate/jobs'].map((path) => requestsOf(server, path, size.idleMs)));
   const [followed, timed] = quiet.map((sent) => sent.length / (size.idleMs / MINUTE_MS));
   const kinds = ['/operate/processes?active=true&incidents=true', `/operate/processes/${store.open[0].key}`, '/tasklist', '/operate'];
