@@ -2,7 +2,7 @@
 // as the server tells them, and what happens when the session has ended.
 import { at, own } from '../base';
 import { t } from '../language';
-import { note } from '../live/state';
+import { followed, note } from '../live/state';
 import type { Operation } from './operation';
 import { keepSent } from './sent';
 
@@ -87,7 +87,10 @@ export interface Asked {
   method: string;
   path: string;
   body?: string | FormData;
+  /** Names of files that a form has, with their fields, where the form itself is not kept. */
+  files?: readonly FileField[];
 }
+export type FileField = readonly [field: string, name: string];
 
 export interface Request extends Asked {
   accept?: string;
@@ -107,7 +110,10 @@ export async function send(request: Request): Promise<Response> {
   const wait = awaited();
   // Sessions and how they begin do not depend on the store.
   if (isRead && wait && !request.once) headers.set('baton-await-position', wait);
-  const question = { askedAt: performance.now(), isSearch, isCommand: !isRead };
+  const hint = isRead ? followed() : undefined;
+  if (hint !== undefined) headers.set('baton-after-change', hint);
+  // A read behind a hint is not told how far the store is behind.
+  const question = { askedAt: performance.now(), isSearch: isSearch && hint === undefined, isCommand: !isRead };
   let answer: Response;
   try {
     answer = await fetch(at(request.path), { ...request, headers, redirect: 'error', credentials: 'same-origin' });

@@ -6,7 +6,7 @@ import { awaitChanges } from '../api/generated/operations';
 import { call, Problem } from '../api/http';
 import { client } from '../query';
 import { floored, pauseAfter } from './floor';
-import { isOn, isPlaced, link, type Link, setLink, setPlaced } from './state';
+import { follow, isOn, isPlaced, link, type Link, setLink, setPlaced } from './state';
 import { isBroad } from './topics';
 
 const NAME = own('baton-live');
@@ -21,7 +21,7 @@ const TIMED_MS = 5000;
 /** Reads wait so long for the first place. */
 const PLACE_MS = 1000;
 
-type Message = { from: string } & ({ kind: 'want'; topics: string[] } | { kind: 'who' } | { kind: 'changed'; topics: string[] } | { kind: 'place'; place: string } | { kind: 'link'; link: Link });
+type Message = { from: string } & ({ kind: 'want'; topics: string[] } | { kind: 'who' } | { kind: 'changed'; topics: string[]; hint: string | undefined } | { kind: 'place'; place: string } | { kind: 'link'; link: Link });
 
 const me = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 const isSeen = () => document.visibilityState === 'visible';
@@ -61,22 +61,30 @@ function changeWanted(): void {
   wake?.();
 }
 
+/** The last hint, if what is passed on was told of. */
+let lastHint: string | undefined;
 /** Asks again for what these topics are about, if it is shown here. */
 const pass = (topics: ReadonlySet<string>): void => {
   if (!isSeen()) return;
-  void client.invalidateQueries({ predicate: (query) => isWatched(query) && topicsOf(query).some((topic) => topics.has(topic)) });
-  for (const { topics: own, then } of [...watchers.values()]) if (own.some((topic) => topics.has(topic))) then();
+  follow(lastHint, () => {
+    void client.invalidateQueries({ predicate: (query) => isWatched(query) && topicsOf(query).some((topic) => topics.has(topic)) });
+    for (const { topics: own, then } of [...watchers.values()]) if (own.some((topic) => topics.has(topic))) then();
+  });
 };
-const apply = floored(pass, isBroad);
+const passOn = floored(pass, isBroad);
+function apply(topics: readonly string[], hint: string | undefined): void {
+  lastHint = hint;
+  passOn(topics);
+}
 /** All that is shown here: after a time in which nothing was told. */
-const applyAll = () => apply(wanted);
+const applyAll = () => apply(wanted, undefined);
 
 const everything = (): string[] => [...new Set([...wanted, ...[...others.values()].flat()])];
 
-function tellAll(topics: string[]): void {
+function tellAll(topics: string[], hint?: string): void {
   if (topics.length === 0) return;
-  post({ kind: 'changed', from: me, topics });
-  apply(topics);
+  post({ kind: 'changed', from: me, topics, hint });
+  apply(topics, hint);
 }
 
 function say(next: Link): void {
@@ -126,7 +134,8 @@ async function askOnce(stop: AbortController): Promise<void> {
   };
   const { after, changed } = await call(awaitChanges, { body: { after: place, topics }, signal: stop.signal });
   // Reads that failed meanwhile are asked again, whatever has changed.
-  tellAll(link() === 'away' ? all : changed);
+  if (link() === 'away') tellAll(all);
+  else tellAll(changed, after);
   // Topics that came meanwhile are asked for from the old place on.
   if (!areNew()) reach(after);
   say('live');
@@ -191,7 +200,7 @@ channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     else others.delete(data.from);
     wake?.();
   } else if (data.kind === 'who') post({ kind: 'want', from: me, topics: [...wanted] });
-  else if (data.kind === 'changed') apply(data.topics);
+  else if (data.kind === 'changed') apply(data.topics, data.hint);
   else if (data.kind === 'place') place = data.place;
   else setLink(data.link);
 });

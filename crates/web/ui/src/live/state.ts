@@ -10,6 +10,19 @@ export const [link, setLink] = createSignal<Link>('starting');
 /** Whether reads of what changes may begin: the place is known from which changes are told, or can't be waited for. */
 export const [isPlaced, setPlaced] = createSignal(false);
 
+/** The hint, by its place, that reads follow which begin now. */
+let hint: string | undefined;
+export const followed = (): string | undefined => hint;
+/** Begins reads behind a hint: the server answers them from what the store shows, as later changes are told later. */
+export function follow(next: string | undefined, begin: () => void): void {
+  hint = next;
+  try {
+    begin();
+  } finally {
+    hint = undefined;
+  }
+}
+
 /** A reason why pages do not show the latest, or actions are refused, as the server told it last. */
 export type Hindrance = 'behind' | 'busy' | 'storeAway' | 'diskFull' | 'serverAway' | 'none';
 const [hindrance, setHindrance] = createSignal<Hindrance>();

@@ -116,6 +116,7 @@ test('a list shows new instances within its floor, and is not read more often', 
     await page.getByRole('status').filter({ hasText: '41 match' }).waitFor({ timeout: 8000 });
     const lists = reads(sent).slice(before).filter(({ path }) => path === '/v2/process-instances/search');
     assert.ok(lists.length >= 1 && lists.length <= 5, `${lists.length} reads of the list in 4 s`);
+    for (const { headers } of lists) assert.match(headers['baton-after-change'] ?? '', /^[0-9a-f]+-\d+$/, 'no write of the store is made for it');
   }));
 
 test('one tab of a browser asks for all, and what one tab does is shown by the other', () =>
