@@ -2,13 +2,15 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { at } from '../base';
 import { createDeployment } from '../api/generated/operations';
 import type { DeploymentMetadataResult } from '../api/generated/types';
-import { call } from '../api/http';
+import { type Asked, plan } from '../api/http';
+import { keepable } from '../api/sent';
 import { t } from '../language';
 import { refresh } from '../query';
 import { need } from '../rights';
 import { MayFiles, useMay } from '../ui/May';
 import { Failure } from '../ui/parts';
 import { say } from '../ui/toast';
+import { CopyCommands } from '../views/CopyAs';
 import { definitionAddress } from './definition/address';
 import { dropped } from './dropped';
 
@@ -37,11 +39,13 @@ export function Deploy(): JSX.Element {
   const [busy, setBusy] = createSignal(false);
   const [failure, setFailure] = createSignal<unknown>();
   const [deployed, setDeployed] = createSignal<DeploymentMetadataResult[]>([]);
+  const [asked, setAsked] = createSignal<Asked>();
   const deploy = async (files: File[]) => {
     if (files.length === 0 || busy()) return;
     setBusy(true);
     setFailure(undefined);
     setDeployed([]);
+    setAsked(undefined);
     try {
       const wrong = files.find(({ name }) => !isWanted(name));
       if (wrong) throw new Error(t('lists.deploy.wrongEnding', { name: wrong.name, endings: ENDINGS.join(', ') }));
@@ -49,7 +53,9 @@ export function Deploy(): JSX.Element {
       if (empty) throw new Error(t('lists.deploy.empty', { name: empty.name }));
       const body = new FormData();
       for (const file of files) body.append('resources', file, file.name);
-      const result = await call(createDeployment, { body: body as never });
+      const planned = plan(createDeployment, { body: body as never });
+      setAsked(keepable(planned.asked));
+      const result = await planned.send();
       setDeployed(result.deployments);
       await refresh();
     } catch (error) {
@@ -89,6 +95,13 @@ export function Deploy(): JSX.Element {
         <MayFiles missing={missing} accept={ENDINGS.join(',')} disabled={busy()} onFiles={deploy} />
       </label>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={!busy() && asked()} keyed>
+        {(one) => (
+          <div class="row">
+            <CopyCommands of={() => [one]} />
+          </div>
+        )}
+      </Show>
       <Show when={deployed().length > 0}>
         <div role="status">
           <strong>{t('lists.deploy.done')}</strong>

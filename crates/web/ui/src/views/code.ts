@@ -1,5 +1,5 @@
 // A request, or several in a row, as lines for a shell and as programs without libraries. Credentials are for whoever runs
-// them to add. A body stays the text that it is, so that numbers keep every digit.
+// them to add. A body stays the text that it is, so that numbers keep every digit; files are read where the program runs.
 import type { Asked } from '../api/http';
 
 /** A word for a shell, whatever is in it. */
@@ -14,12 +14,24 @@ export const curlOf = (origin: string, all: readonly Asked[]): string =>
       const words = ['curl', ...(asked.method === 'GET' ? [] : ['-X', asked.method]), shellWord(origin + asked.path)];
       const body = bodyOf(asked);
       if (body !== undefined) words.push('-H', shellWord('content-type: application/json'), '-d', shellWord(body));
+      // A name in quotes may have commas and semicolons.
+      for (const [field, name] of asked.files ?? []) words.push('-F', shellWord(`${field}=@${quoted(name)}`));
       return words.join(' ');
     })
     .join(' &&\n');
 
+const NODE_FILES = [
+  'const sendFiles = async (url, files) => {',
+  "  const { openAsBlob } = await import('node:fs');",
+  '  const body = new FormData();',
+  '  for (const [field, name] of files) body.append(field, await openAsBlob(name), name);',
+  "  await send(url, { method: 'POST', body });",
+  '};',
+];
+
 export function nodeOf(origin: string, all: readonly Asked[]): string {
   const calls = all.map((asked) => {
+    if (asked.files) return `await sendFiles(${quoted(origin + asked.path)}, ${JSON.stringify(asked.files)});`;
     const body = bodyOf(asked);
     const members = [`method: ${quoted(asked.method)}`, ...(body === undefined ? [] : [`headers: { 'content-type': 'application/json' }`, `body: ${quoted(body)}`])];
     return `await send(${quoted(origin + asked.path)}, { ${members.join(', ')} });`;
@@ -30,12 +42,29 @@ export function nodeOf(origin: string, all: readonly Asked[]): string {
     '  console.log(await answer.text());',
     '  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);',
     '};',
+    ...(all.some(({ files }) => files) ? NODE_FILES : []),
     ...calls,
   ].join('\n');
 }
 
+const PYTHON_FILES = [
+  'def send_files(url, files):',
+  '    boundary = "file-boundary-7f3a91c2"',
+  '    body = b""',
+  '    for field, name in files:',
+  '        quoted = name.replace(\'"\', "%22")',
+  '        body += f\'--{boundary}\\r\\nContent-Disposition: form-data; name="{field}"; filename="{quoted}"\\r\\n\\r\\n\'.encode()',
+  '        body += open(name, "rb").read() + b"\\r\\n"',
+  '    body += f"--{boundary}--\\r\\n".encode()',
+  '    headers = {"content-type": f"multipart/form-data; boundary={boundary}"}',
+  '    with urlopen(Request(url, body, headers, method="POST")) as answer:',
+  '        print(answer.read().decode())',
+  '',
+];
+
 export function pythonOf(origin: string, all: readonly Asked[]): string {
   const calls = all.map((asked) => {
+    if (asked.files) return `send_files(${quoted(origin + asked.path)}, ${JSON.stringify(asked.files)})`;
     const body = bodyOf(asked);
     return `send(${quoted(asked.method)}, ${quoted(origin + asked.path)}${body === undefined ? '' : `, ${quoted(body)}`})`;
   });
@@ -48,12 +77,36 @@ export function pythonOf(origin: string, all: readonly Asked[]): string {
     '    with urlopen(Request(url, data, headers, method=method)) as answer:',
     '        print(answer.read().decode())',
     '',
+    ...(all.some(({ files }) => files) ? PYTHON_FILES : []),
     ...calls,
   ].join('\n');
 }
 
+const JAVA_FILES = [
+  '    static void sendFiles(String url, String... files) throws Exception {',
+  '        var boundary = "file-boundary-7f3a91c2";',
+  '        var body = new java.io.ByteArrayOutputStream();',
+  '        for (int i = 0; i < files.length; i += 2) {',
+  '            var name = files[i + 1].replace("\\"", "%22");',
+  '            body.write(("--" + boundary + "\\r\\nContent-Disposition: form-data; name=\\"" + files[i] + "\\"; filename=\\"" + name + "\\"\\r\\n\\r\\n").getBytes("UTF-8"));',
+  '            body.write(java.nio.file.Files.readAllBytes(java.nio.file.Path.of(files[i + 1])));',
+  '            body.write("\\r\\n".getBytes("UTF-8"));',
+  '        }',
+  '        body.write(("--" + boundary + "--\\r\\n").getBytes("UTF-8"));',
+  '        var request = HttpRequest.newBuilder(URI.create(url)).header("content-type", "multipart/form-data; boundary=" + boundary);',
+  '        var answer = CLIENT.send(request.POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray())).build(), HttpResponse.BodyHandlers.ofString());',
+  '        System.out.println(answer.body());',
+  '        if (answer.statusCode() >= 400) throw new IllegalStateException("HTTP " + answer.statusCode());',
+  '    }',
+  '',
+];
+
 export function javaOf(origin: string, all: readonly Asked[]): string {
-  const calls = all.map((asked) => `        send(${quoted(asked.method)}, ${quoted(origin + asked.path)}, ${quoted(bodyOf(asked) ?? '')});`);
+  const calls = all.map(({ files, ...asked }) => {
+    const url = quoted(origin + asked.path);
+    if (files) return `        sendFiles(${[url, ...files.flat().map(quoted)].join(', ')});`;
+    return `        send(${quoted(asked.method)}, ${url}, ${quoted(bodyOf(asked) ?? '')});`;
+  });
   return [
     'import java.net.URI;',
     'import java.net.http.*;',
@@ -69,6 +122,7 @@ export function javaOf(origin: string, all: readonly Asked[]): string {
     '        if (answer.statusCode() >= 400) throw new IllegalStateException("HTTP " + answer.statusCode());',
     '    }',
     '',
+    ...(all.some(({ files }) => files) ? JAVA_FILES : []),
     '    public static void main(String[] arguments) throws Exception {',
     ...calls,
     '    }',
@@ -129,6 +183,9 @@ const variables = (body: Record<string, unknown>): string[] => (body['variables'
 const LONG_NUMBER = /[^"\w.]\d{16,}(?=[\s,}\]])/;
 
 function batonCommand(origin: string, asked: Asked): string | undefined {
+  if (asked.files) {
+    return asked.path === '/v2/deployments' ? ['baton', 'deploy', '--rest-address', shellWord(origin), '--', ...asked.files.map(([, name]) => shellWord(name))].join(' ') : undefined;
+  }
   const body = bodyOf(asked) ?? '{}';
   if (LONG_NUMBER.test(body)) return undefined;
   for (const [method, path, words] of COMMANDS) {

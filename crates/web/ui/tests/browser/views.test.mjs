@@ -257,3 +257,36 @@ test('every list, a selection of it, and commands before and after they are sent
     }
   });
 });
+
+test('a deployment is copied as lines and programs that send the same files', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-copy-'));
+  const name = `it's "one", a;b.bpmn`;
+  const versions = async () => (await search(server, 'process-definitions', { processDefinitionId: 'sent' })).items.length;
+  const text = (at) => bpmn('sent', [['job', 'a', `type-${at}`]]);
+  try {
+    await withPage(server, async (page) => {
+      await page.goto(`${server.url}/operate/definitions`);
+      await page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer: Buffer.from(text(1)) }]);
+      await page.getByRole('status').filter({ hasText: 'Deployed' }).waitFor();
+      await page.getByRole('button', { name: 'Copy as …' }).first().click();
+      const inFolder = (program, words) => promisify(execFile)(program, words, { cwd: folder, timeout: 60_000 });
+      const ways = {
+        curl: (line) => inFolder('sh', ['-c', `${line} -s`]),
+        baton: (line) => inFolder('sh', ['-c', line.replace(/^baton/, process.env.BATON)]),
+        Node: (program) => inFolder(process.execPath, ['--input-type=module', '-e', program]),
+        Python: (program) => inFolder('python3', ['-c', program]),
+        Java: (program) => {
+          writeFileSync(join(folder, 'Main.java'), program);
+          return inFolder('java', ['Main.java']);
+        },
+      };
+      for (const [at, [way, run]] of Object.entries(ways).entries()) {
+        writeFileSync(join(folder, name), text(at + 2));
+        await run(await copied(page, way));
+        await until(async () => (await versions()) === at + 2, `${way} has deployed the file of its folder`);
+      }
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

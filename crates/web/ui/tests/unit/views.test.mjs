@@ -48,12 +48,16 @@ test('a selection asks for the chosen rows alone', () => {
   assert.deepEqual(some.keys, ['2']);
 });
 
-test('commands that were sent are kept without passwords, files and what belongs to the page', () => {
+test('commands that were sent are kept without passwords, contents of files and what belongs to the page', () => {
   sent.keepSent({ method: 'POST', path: '/baton/v1/views', body: '{}' });
   sent.keepSent({ method: 'POST', path: '/login', body: 'password=x' });
-  sent.keepSent({ method: 'POST', path: '/v2/deployments', body: new FormData() });
+  const form = new FormData();
+  form.append('resources', new Blob(['x']), 'a b.bpmn');
+  sent.keepSent({ method: 'POST', path: '/v2/deployments', body: form });
   sent.keepSent({ method: 'POST', path: '/v2/users', body: '{"username":"a","password":"very \\"secret\\""}' });
-  assert.deepEqual(sent.lastSent().map(({ asked }) => [asked.path, asked.body]), [['/v2/users', '{"username":"a","password":"…"}']]);
+  const [user, deployment, ...others] = sent.lastSent().map(({ asked }) => asked);
+  assert.deepEqual([user.path, user.body, others], ['/v2/users', '{"username":"a","password":"…"}', []]);
+  assert.deepEqual(deployment, { method: 'POST', path: '/v2/deployments', files: [['resources', 'a b.bpmn']] });
   for (let at = 0; at < 30; at += 1) sent.keepSent({ method: 'DELETE', path: `/v2/groups/${at}` });
   assert.deepEqual([sent.lastSent().length, sent.lastSent()[0].asked.path], [20, '/v2/groups/29']);
 });
