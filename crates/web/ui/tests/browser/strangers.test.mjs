@@ -187,7 +187,7 @@ const FORMS = {
 
 test('forms that are not as they should be say why, or work; their content never runs', async () => {
   for (const [name, { components, schemaVersion = 16 }] of Object.entries(FORMS)) {
-    await deploy(server, { [`${name}.form`]: JSON.stringify({ type: 'default', id: `bad-${name}`, schemaVersion, components }), [`${name}.bpmn`]: bpmn(`form-${name}`, [['user', 'fill', `bad-${name}`]]) });
+    await deploy(server, { [`${name}.form`]: JSON.stringify({ type: 'default', id: `bad-${name}`, schemaVersion, components }), [`${name}.bpmn`]: bpmn(`form-${name}`, [['user', 'fill', `bad-${name}`]], { startForm: `bad-${name}` }) });
   }
   const wrong = [];
   for (const [name, { says, sends }] of Object.entries(FORMS)) {
@@ -212,6 +212,36 @@ test('forms that are not as they should be say why, or work; their content never
     );
   }
   assert.deepEqual(wrong, []);
+});
+
+test('a process whose form is not as it should be can be started, or its page says why not', async () => {
+  for (const [name, { says }] of Object.entries(FORMS)) {
+    await withPage(
+      server,
+      async (page) => {
+        const button = page.getByRole('button', { name: 'Start', exact: true });
+        await page.goto(`${server.url}/tasklist/processes/form-${name}/start`);
+        if (says) {
+          await page.getByText(says).first().waitFor();
+          assert.ok(await button.isDisabled(), 'nothing can be sent');
+        } else {
+          await page.locator('.form[data-drawn]').waitFor();
+          await button.click();
+          await page.waitForURL(/\/tasklist\/\d+$/);
+        }
+        if (name !== 'unknown' && name !== 'failing') return;
+        await page.goto(`${server.url}/operate/definitions/form-${name}`);
+        await page.getByRole('button', { name: 'Start …' }).click();
+        if (says) {
+          await page.getByRole('dialog').getByText(says).first().waitFor();
+          await page.getByRole('radio', { name: 'as JSON' }).check();
+        } else await page.getByRole('dialog').locator('.form[data-drawn]').waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Start', exact: true }).click();
+        await page.waitForURL(/\/operate\/processes\/\d+$/);
+      },
+      { blocked: true },
+    );
+  }
 });
 
 test('models with a diagram outside of itself, without shapes, or with a thousand elements are drawn', async () => {
