@@ -2,7 +2,7 @@
 // as the server tells them, and what happens when the session has ended.
 import { at, own } from '../base';
 import { t } from '../language';
-import { followed, note } from '../live/state';
+import { followed, hindrance, note } from '../live/state';
 import type { Operation } from './operation';
 import { keepSent } from './sent';
 
@@ -110,7 +110,8 @@ export async function send(request: Request): Promise<Response> {
   const wait = awaited();
   // Sessions and how they begin do not depend on the store.
   if (isRead && wait && !request.once) headers.set('baton-await-position', wait);
-  const hint = isRead ? followed() : undefined;
+  // While something hinders, reads find out whether it is over.
+  const hint = isRead && hindrance() === undefined ? followed() : undefined;
   if (hint !== undefined) headers.set('baton-after-change', hint);
   // A read behind a hint is not told how far the store is behind.
   const question = { askedAt: performance.now(), isSearch: isSearch && hint === undefined, isCommand: !isRead };

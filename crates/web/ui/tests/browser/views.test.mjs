@@ -268,7 +268,7 @@ test('a deployment is copied as lines and programs that send the same files', as
       await page.goto(`${server.url}/operate/definitions`);
       await page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'application/octet-stream', buffer: Buffer.from(text(1)) }]);
       await page.getByRole('status').filter({ hasText: 'Deployed' }).waitFor();
-      await page.getByRole('button', { name: 'Copy as …' }).first().click();
+      await page.locator('.panel', { hasText: 'Deployed' }).getByRole('button', { name: 'Copy as …' }).click();
       const inFolder = (program, words) => promisify(execFile)(program, words, { cwd: folder, timeout: 60_000 });
       const ways = {
         curl: (line) => inFolder('sh', ['-c', `${line} -s`]),
