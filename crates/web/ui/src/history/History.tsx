@@ -132,6 +132,14 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   );
 }
 
+/** Drawn here: not every system has characters for them. */
+const ICONS = { first: 'M1 1h2v10H1zM11 1v10L4 6z', previous: 'M10 1v10L3 6z', next: 'M2 1v10l7-5z', last: 'M1 1v10l7-5zM9 1h2v10H9z' };
+const Icon = (props: { path: string }): JSX.Element => (
+  <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="currentColor">
+    <path d={props.path} />
+  </svg>
+);
+
 /** The slider over the steps, with buttons beside it. */
 function Scrubber(props: { steps: readonly BatonStep[]; count: number; onGo: (count: number) => void; words: string }): JSX.Element {
   const [playing, setPlaying] = createSignal(false);
@@ -151,19 +159,19 @@ function Scrubber(props: { steps: readonly BatonStep[]; count: number; onGo: (co
     <section class="panel stack" aria-label={t('history.moment')}>
       <div class="row">
         <button aria-label={t('history.moment.first')} disabled={props.count === 1} onClick={() => props.onGo(1)}>
-          ⏮
+          <Icon path={ICONS.first} />
         </button>
         <button aria-label={t('history.moment.previous')} disabled={props.count === 1} onClick={() => props.onGo(props.count - 1)}>
-          ◀
+          <Icon path={ICONS.previous} />
         </button>
         <button aria-pressed={playing()} onClick={play}>
           {t(playing() ? 'history.moment.stop' : 'history.moment.play')}
         </button>
         <button aria-label={t('history.moment.next')} disabled={props.count === last()} onClick={() => props.onGo(props.count + 1)}>
-          ▶
+          <Icon path={ICONS.next} />
         </button>
         <button aria-label={t('history.moment.last')} disabled={props.count === last()} onClick={() => props.onGo(last())}>
-          ⏭
+          <Icon path={ICONS.last} />
         </button>
         <button disabled={nextThat() === 0} title={t('history.moment.events')} onClick={() => props.onGo(nextThat())}>
           {t('history.moment.nextEvent')}
