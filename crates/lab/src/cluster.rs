@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -12,9 +13,12 @@ use tokio::process::{Child, Command};
 
 use crate::error::LabError;
 use crate::http::ask;
+use crate::lab::until;
 
 /// How long all brokers may take to be ready.
 const READY_MAX: Duration = Duration::from_secs(120);
+/// How long it may take until one of them leads.
+const LEADS_MAX: Duration = Duration::from_secs(60);
 const PORTS_PER_BROKER: u16 = 10;
 /// Ports of each broker: those of its listeners, and one for its peers.
 const PORTS_USED: [u16; 4] = [0, 1, 2, 3];
@@ -83,6 +87,12 @@ impl Cluster {
         std::fs::read_to_string(file).ok()?.trim().parse().ok()
     }
 
+    /// The broker that leads first: brokers are ready before one of them does.
+    pub(crate) async fn elected(&self) -> Result<u16, LabError> {
+        until(LEADS_MAX, async || self.leader(0).await.is_ok()).await;
+        self.leader(0).await
+    }
+
     /// The broker that leads, as one of them tells.
     pub(crate) async fn leader(&self, through: u16) -> Result<u16, LabError> {
         let topology =
@@ -133,10 +143,15 @@ impl Drop for Cluster {
     }
 }
 
+/// The port behind those of the last cluster: rows run side by side, and brokers of one may not listen yet when the next
+/// one looks.
+static GIVEN: Mutex<u16> = Mutex::new(0);
+
 /// A base port with all ports behind it free.
 fn free_ports(brokers: u16) -> Result<u16, LabError> {
     let room = brokers * PORTS_PER_BROKER;
-    let first = BASE_PORTS.start + (std::process::id() as u16 % 200) * room;
+    let mut given = GIVEN.lock();
+    let first = (BASE_PORTS.start + (std::process::id() as u16 % 200) * room).max(*given);
     let bases = (first..BASE_PORTS.end).step_by(usize::from(room));
     let is_free = |base: &u16| {
         (0..brokers).all(|broker| {
@@ -146,5 +161,19 @@ fn free_ports(brokers: u16) -> Result<u16, LabError> {
         })
     };
     let mut bases = bases;
-    bases.find(is_free).ok_or_else(|| LabError::Environment("the ports for a cluster are taken".to_owned()))
+    let base = bases.find(is_free);
+    let base = base.ok_or_else(|| LabError::Environment("the ports for a cluster are taken".to_owned()))?;
+    *given = base + room;
+    Ok(base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_that_start_side_by_side_have_ports_of_their_own() {
+        let (one, other) = (free_ports(3).expect("room"), free_ports(3).expect("room"));
+        assert!(other >= one + 3 * PORTS_PER_BROKER, "{one} and {other}, of which nobody listens on any");
+    }
 }

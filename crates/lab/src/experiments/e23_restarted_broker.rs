@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::parts::PROCESS;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, until};
+use crate::lab::Lab;
 use crate::result::{Limit, PlotKind};
 use crate::unit::Unit;
 
@@ -39,9 +39,7 @@ type Acknowledged = Arc<Mutex<Vec<(Instant, i64)>>>;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {
     let mut cluster = lab.cluster(3).await?;
-    // Brokers are ready before one of them leads.
-    until(PATIENCE, async || cluster.leader(0).await.is_ok()).await;
-    let leader = cluster.leader(0).await?;
+    let leader = cluster.elected().await?;
     let through = (leader + 1) % 3;
     let options = RestOptions {
         address: format!("http://{}", cluster.rest(through)),

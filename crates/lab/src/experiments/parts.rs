@@ -13,7 +13,7 @@ use crate::worker::Knobs;
 /// Instances a second of the standard load.
 pub(crate) const STANDARD_RATE: f64 = 150.0;
 /// The part of the load that must be done.
-const DONE_MIN: f64 = 0.98;
+pub(crate) const DONE_MIN: f64 = 0.98;
 /// When nothing more was completed for so long, nothing is going to be.
 const QUIET_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
