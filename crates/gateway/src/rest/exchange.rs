@@ -250,14 +250,15 @@ impl Gateway {
     async fn run<'a>(&self, mut call: Call<'a>, headers: &'a HeaderMap) -> Result<Reply, Failure> {
         let keys = headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes);
         call.idempotency_key = idempotency::read(keys).map_err(Failure::invalid)?;
-        if let (Some(wanted), Some(storage)) = (headers.get(AWAIT_POSITION), &self.options.storage) {
-            // The position may be another broker's.
-            storage.catch_up(&*self.broker, storage.wait_max).await;
-            self.broker.hasten_exports(EXPORTER_ID);
-            position::wait(storage, wanted).await?;
+        if let Some(storage) = &self.options.storage {
+            if let Some(wanted) = headers.get(AWAIT_POSITION) {
+                // The position may be another broker's.
+                storage.catch_up(&*self.broker, storage.wait_max).await;
+                self.broker.hasten_exports(EXPORTER_ID);
+                position::wait(storage, wanted).await?;
+            }
+            call.follows_hint = position::follows_hint(storage, headers);
         }
-        call.follows_hint =
-            self.options.storage.as_ref().is_some_and(|storage| position::follows_hint(storage, headers));
         let mut reply = perform(&call).await?;
         reply.positions = call.positions();
         reply.lag = call.lag();
