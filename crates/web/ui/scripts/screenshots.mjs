@@ -4,7 +4,7 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { closeBrowser, openBrowser } from '../tests/page.mjs';
 import { as, crewOf, FILES, SETTINGS } from '../tests/people.mjs';
-import { bpmn, deploy, model, search, start, startServer, until } from '../tests/server.mjs';
+import { bpmn, deploy, DISCOUNTS, model, search, start, startServer, until } from '../tests/server.mjs';
 
 const TARGET = fileURLToPath(new URL('../../../../docs/web/', import.meta.url));
 const GALLERY = fileURLToPath(new URL('../../../../docs/web-pages.md', import.meta.url));
@@ -23,13 +23,6 @@ const FORM = JSON.stringify({
     { type: 'checkbox', id: 'Field_a', key: 'approved', label: 'Approved' },
   ],
 });
-const DECISION = `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="discounts" name="Discounts" namespace="n">
-<decision id="discount" name="Discount"><variable id="v" name="discount" typeRef="number"/>
-<decisionTable id="table" hitPolicy="FIRST"><input id="in" label="Total"><inputExpression id="ie" typeRef="number"><text>total</text></inputExpression></input>
-<output id="out" label="Discount" name="discount" typeRef="number"/>
-<rule id="small"><inputEntry id="a"><text>&lt; 100</text></inputEntry><outputEntry id="b"><text>0</text></outputEntry></rule>
-<rule id="large"><inputEntry id="c"><text>&gt;= 100</text></inputEntry><outputEntry id="d"><text>10</text></outputEntry></rule>
-</decisionTable></decision></definitions>`;
 const PAYMENT = `<message id="m1" name="paid"><extensionElements><z:subscription correlationKey="=number"/></extensionElements></message>`;
 const DUNNING = `<startEvent id="start"/><sequenceFlow id="f1" sourceRef="start" targetRef="wait"/>
 <receiveTask id="wait" name="Wait for the money" messageRef="m1"/><sequenceFlow id="f2" sourceRef="wait" targetRef="end"/><endEvent id="end"/>`;
@@ -54,7 +47,7 @@ async function seed() {
       'review.form': FORM,
       'order.bpmn': bpmn('order', ORDER, { name: 'Order' }),
       'dunning.bpmn': model('dunning', DUNNING, PAYMENT, 'Dunning'),
-      'discounts.dmn': DECISION,
+      'discounts.dmn': DISCOUNTS,
       'check.bpmn': bpmn('check', [['user', 'inspect', 'review-form', 'Check the invoice']], { name: 'Invoice', startForm: 'review-form' }),
     },
     admin,

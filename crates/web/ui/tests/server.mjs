@@ -144,3 +144,12 @@ export const search = (server, what, filter, more = {}, headers = {}) => server.
 export const model = (id, elements, more = '', name = id) => `<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:z="${ZEEBE}" id="m" targetNamespace="t">${more}
 <process id="${id}" name="${escaped(name)}" isExecutable="true">${elements}</process></definitions>`;
+
+/** A decision with a table of two rules. */
+export const DISCOUNTS = `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="discounts" name="Discounts" namespace="n">
+<decision id="discount" name="Discount"><variable id="v" name="discount" typeRef="number"/>
+<decisionTable id="table" hitPolicy="FIRST"><input id="in" label="Total"><inputExpression id="ie" typeRef="number"><text>total</text></inputExpression></input>
+<output id="out" label="Discount" name="discount" typeRef="number"/>
+<rule id="rule_small"><inputEntry id="a"><text>&lt; 100</text></inputEntry><outputEntry id="b"><text>0</text></outputEntry></rule>
+<rule id="rule_large"><inputEntry id="c"><text>&gt;= 100</text></inputEntry><outputEntry id="d"><text>10</text></outputEntry></rule>
+</decisionTable></decision></definitions>`;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeBrowser, withPage } from '../page.mjs';
-import { bpmn, deploy, fail, forEach, search, start, startServer, until } from '../server.mjs';
+import { bpmn, deploy, DISCOUNTS, fail, forEach, search, start, startServer, until } from '../server.mjs';
 
 const BIG = '12345678901234567890.123';
 let server;
@@ -12,21 +12,13 @@ const drawn = (page) => page.locator('.diagram[data-drawn]').waitFor();
 const rowsOf = (page, label) => page.getByRole('table', { name: label, exact: true }).locator('tbody tr');
 const count = (locator, expected) => until(async () => (await locator.count()) === expected, async () => `${await locator.count()} instead of ${expected}`);
 
-const DMN = `<?xml version="1.0"?><definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="discounts" name="Discounts" namespace="n">
-<decision id="discount" name="Discount"><variable id="v" name="discount" typeRef="number"/>
-<decisionTable id="table" hitPolicy="FIRST"><input id="in" label="Total"><inputExpression id="ie" typeRef="number"><text>total</text></inputExpression></input>
-<output id="out" name="discount" typeRef="number"/>
-<rule id="rule_small"><inputEntry id="a"><text>&lt; 100</text></inputEntry><outputEntry id="b"><text>0</text></outputEntry></rule>
-<rule id="rule_large"><inputEntry id="c"><text>&gt;= 100</text></inputEntry><outputEntry id="d"><text>10</text></outputEntry></rule>
-</decisionTable></decision></definitions>`;
-
 before(async () => {
   server = await startServer();
   await deploy(server, {
     'orders.bpmn': bpmn('orders', [['job', 'charge', 'charge', 'Charge card'], ['job', 'ship', 'ship', 'Ship goods']], { name: 'Orders' }),
     'parent.bpmn': bpmn('parent', [['call', 'child', 'orders', 'Order']], { name: 'Parent' }),
     'plain.bpmn': bpmn('plain', [['job', 'only', 'plain-job']], { name: 'Without a diagram', hasDiagram: false }),
-    'discounts.dmn': DMN,
+    'discounts.dmn': DISCOUNTS,
   });
   keys.broken = await start(server, 'orders', { customer: 'ann', amount: 12, nested: { a: [1, 2] } }, { businessId: 'order-1' });
   const failed = await fail(server, 'charge', 'the card is refused');
