@@ -143,8 +143,8 @@ impl Drop for Cluster {
     }
 }
 
-/// The port behind those of the last cluster: rows run side by side, and brokers of one may not listen yet when the next
-/// one looks.
+/// The port behind those of the last cluster. Rows run side by side, and brokers of one may not listen
+/// yet when the next one looks.
 static GIVEN: Mutex<u16> = Mutex::new(0);
 
 /// A base port with all ports behind it free.
