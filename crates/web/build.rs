@@ -1,9 +1,11 @@
 //! Makes one sorted table of the built files in `dist/`, and one of the paths that are pages.
 
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 use std::{env, fs};
 
+use flate2::read::GzDecoder;
 use sha2::{Digest as _, Sha256};
 
 /// Digits of a tag: enough to tell any two builds apart.
@@ -52,9 +54,11 @@ fn files(dist: &Path, out: &mut String) {
         .expect("memory");
     }
     out.push_str("];\n");
-    let index = dist.join("index.html.gz");
-    writeln!(out, "static INDEX: &[u8] = include_bytes!({:?});", index.display().to_string())
-        .expect("memory");
+    let packed =
+        fs::read(dist.join("index.html.gz")).expect("dist/index.html.gz is there: `make web` builds it");
+    let mut page = String::new();
+    GzDecoder::new(&*packed).read_to_string(&mut page).expect("dist/index.html.gz is packed text");
+    writeln!(out, "static INDEX: &str = {page:?};").expect("memory");
 }
 
 fn tag(bytes: &[u8]) -> String {

@@ -94,12 +94,12 @@ impl Pages {
     }
 
     fn file(&self, file: &Asset, headers: &HeaderMap) -> Response<Bytes> {
-        let content = Content { media: file.media, tag: file.tag, packed: Bytes::from_static(file.packed) };
+        let content = Content { media: file.media, tag: file.tag, body: Body::Packed(file.packed) };
         self.send(StatusCode::OK, content, IMMUTABLE, headers)
     }
 
     fn page(&self, status: StatusCode, headers: &HeaderMap) -> Response<Bytes> {
-        let content = Content { media: HTML, tag: &self.page.tag, packed: self.page.packed.clone() };
+        let content = Content { media: HTML, tag: &self.page.tag, body: Body::Plain(&self.page.text) };
         self.send(status, content, ASK_AGAIN, headers)
     }
 
@@ -115,18 +115,22 @@ impl Pages {
         let tag = format!("\"{}\"", content.tag);
         headers.insert(ETAG, HeaderValue::from_str(&tag).expect("digits"));
         headers.insert(CACHE_CONTROL, caching);
-        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        if matches!(content.body, Body::Packed(_)) {
+            headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        }
         if status == StatusCode::OK && is_known(request, &tag) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             return response;
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content.media));
-        if takes_gzip(request) {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            *response.body_mut() = content.packed;
-        } else {
-            *response.body_mut() = unpack(&content.packed);
-        }
+        *response.body_mut() = match content.body {
+            Body::Packed(packed) if takes_gzip(request) => {
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                Bytes::from_static(packed)
+            }
+            Body::Packed(packed) => unpack(packed),
+            Body::Plain(text) => text.clone(),
+        };
         response
     }
 
@@ -157,7 +161,12 @@ impl Pages {
 struct Content<'a> {
     media: &'static str,
     tag: &'a str,
-    packed: Bytes,
+    body: Body<'a>,
+}
+
+enum Body<'a> {
+    Packed(&'static [u8]),
+    Plain(&'a Bytes),
 }
 
 /// Whether the application has a page at this path.
