@@ -41,7 +41,18 @@ async function shareDuring(server, ms) {
   return ((cpuSeconds(server.pid) - before) * 1000) / (performance.now() - began);
 }
 
-/** Sends what a page has sent, at its times, from a moment by chance on, and waits for changes as it does. */
+/** What a page has read behind each hint. */
+function roundsOf(sent) {
+  const rounds = [[]];
+  for (const one of sent) {
+    if (one.path === CHANGES) rounds.push([]);
+    else if (one.isHinted) rounds.at(-1).push(one);
+  }
+  return rounds.filter((round) => round.length > 0);
+}
+
+/** Waits for changes as a page does and reads behind each hint what it has read; the rest it sends at the times that it had,
+ * from a moment by chance on. */
 function pageOf(server, sent, ms) {
   const stop = new AbortController();
   /** The last hint. */
@@ -61,21 +72,26 @@ function pageOf(server, sent, ms) {
       await later(ms);
     }
   };
-  const follow = async ({ path, body }) => {
+  const follow = async ({ path, body }, rounds) => {
     const { topics } = JSON.parse(body);
     ({ after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ topics }) })));
-    while (!isOver()) {
+    for (let round = 0; !isOver(); ) {
       const began = performance.now();
-      ({ after } = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ after, topics }) })));
+      const told = JSON.parse(await ask({ method: 'POST', path, body: JSON.stringify({ after, topics }) }));
+      ({ after } = told);
+      if (told.changed.length > 0 && rounds.length > 0) {
+        for (const one of rounds[round % rounds.length]) ask(one).catch(note);
+        round += 1;
+      }
       await later(Math.max(0, PACE_MS - (performance.now() - began)));
     }
   };
-  const reads = sent.filter(({ path }) => path !== CHANGES);
+  const reads = sent.filter(({ path, isHinted }) => path !== CHANGES && !isHinted);
   const polls = sent.filter(({ path, body }) => path === CHANGES && JSON.parse(body).after !== undefined);
   const failed = [];
   const note = (error) => isOver() || failed.push(error);
   for (const one of reads) read(one).catch(note);
-  if (polls.length > 0) follow(polls.at(-1)).catch(note);
+  if (polls.length > 0) follow(polls.at(-1), roundsOf(sent)).catch(note);
   return { failed, end: () => stop.abort() };
 }
 
