@@ -20,7 +20,7 @@ pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use duration::{HOUR_MS, Measure, Spread, bucket};
 pub use progress::Progress;
 pub use query::{
-    Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics,
+    Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics, row_bytes,
 };
 pub use reader::{PAGE_BYTES_MAX, Reader, StoreError};
 pub use value::Value;

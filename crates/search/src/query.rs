@@ -154,6 +154,11 @@ impl Search {
 /// A row: one value for each column of its entity.
 pub type Row = Vec<Value>;
 
+/// Bytes of memory that a row takes.
+pub fn row_bytes(row: &[Value]) -> usize {
+    size_of_val(row) + row.iter().filter_map(Value::text).map(|text| text.len()).sum::<usize>()
+}
+
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Found {

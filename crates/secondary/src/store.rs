@@ -6,7 +6,7 @@ use std::path::Path;
 use export::Flush;
 use protocol::Key;
 use search::model::{ColumnId, Entity};
-use search::{Filter, PAGE_BYTES_MAX, StoreError, Value};
+use search::{Filter, PAGE_BYTES_MAX, StoreError, Value, row_bytes};
 
 use crate::change::{Batch, RowId};
 
@@ -113,11 +113,6 @@ pub trait Cleaner: Send {
 
 /// Counts the bytes of a page that is read row by row.
 pub(crate) struct PageBytes(usize);
-
-/// Memory of a row.
-pub(crate) fn row_bytes(row: &[Value]) -> usize {
-    size_of_val(row) + row.iter().filter_map(Value::text).map(|text| text.len()).sum::<usize>()
-}
 
 impl PageBytes {
     pub(crate) const fn new() -> Self {

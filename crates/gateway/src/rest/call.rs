@@ -8,7 +8,7 @@ use super::multipart::Form;
 use super::parameter::decode;
 use super::problem::Failure;
 use super::reply::Reply;
-use super::storage::Storage;
+use super::storage::Reads;
 use super::writer::{Digits, object};
 use crate::AccessOptions;
 use crate::access::PrincipalGrants;
@@ -49,8 +49,8 @@ pub(crate) struct Call<'a> {
     pub(super) commands: AtomicU32,
     /// How far the log was after what it did.
     pub(super) positions: Mutex<Positions>,
-    /// Whether it follows a hint of changes, whose rows secondary storage shows.
-    pub(super) follows_hint: bool,
+    /// The place of the hint of changes that it follows, whose rows secondary storage shows.
+    pub(super) hint: Option<u64>,
     /// How far secondary storage was behind when it was waited for, if it was.
     pub(super) lag: OnceCell<Option<Duration>>,
 }
@@ -79,7 +79,7 @@ impl<'a> Call<'a> {
             idempotency_key: None,
             commands: AtomicU32::new(0),
             positions: Mutex::default(),
-            follows_hint: false,
+            hint: None,
             lag: OnceCell::new(),
         }
     }
@@ -194,15 +194,16 @@ impl<'a> Call<'a> {
         std::mem::take(&mut *self.positions.lock())
     }
 
-    pub(super) fn storage(&self) -> Result<&'a Storage, Failure> {
-        self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
+    pub(super) fn storage(&self) -> Result<Reads<'a>, Failure> {
+        let storage = self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)?;
+        Ok(Reads { storage, hint: self.hint })
     }
 
     /// The same, once it shows everything that was answered before, or the time for that is over; waits once a call.
     /// Behind a hint, the store shows what the hint is about.
-    pub(super) async fn fresh_storage(&self) -> Result<&'a Storage, Failure> {
+    pub(super) async fn fresh_storage(&self) -> Result<Reads<'a>, Failure> {
         let storage = self.storage()?;
-        if self.follows_hint {
+        if self.hint.is_some() {
             return Ok(storage);
         }
         self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;

@@ -257,7 +257,7 @@ impl Gateway {
                 self.broker.hasten_exports(EXPORTER_ID);
                 position::wait(storage, wanted).await?;
             }
-            call.follows_hint = position::follows_hint(storage, headers);
+            call.hint = position::hint(storage, headers);
         }
         let mut reply = perform(&call).await?;
         reply.positions = call.positions();

@@ -17,6 +17,7 @@ mod fields;
 mod gateway;
 mod lenient;
 mod limits;
+mod list_ticks;
 mod metric_definitions;
 mod moment;
 mod multipart;
@@ -37,6 +38,7 @@ mod route;
 mod search;
 mod server;
 mod session;
+mod shared_answers;
 mod sign_in;
 mod storage;
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Secondary storage as the gateway sees it: how fresh it is, and how many searches are open.
 
+use super::list_ticks::ListTicks;
 use super::outage::Outage;
 use super::problem::Failure;
+use super::shared_answers::{Question, SharedAnswers};
 use broker_api::Broker;
 use protocol::FIRST_PARTITION;
 use search::{EXPORTER_ID, Found, Progress, Reader, Row, Search, Statistics, StoreError};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +29,43 @@ pub struct Storage {
     /// Until when whoever asks waits for it to open.
     opening_until: Instant,
     outage: Outage,
+    answers: Arc<SharedAnswers>,
+    /// When changes of lists are told.
+    pub(super) list_ticks: Arc<ListTicks>,
+}
+
+/// Secondary storage as one request reads it.
+#[derive(Clone, Copy)]
+pub(super) struct Reads<'a> {
+    pub(super) storage: &'a Storage,
+    /// The place of the hint that the request follows. It shares the answers of others that follow one.
+    pub(super) hint: Option<u64>,
+}
+
+impl Deref for Reads<'_> {
+    type Target = Storage;
+
+    fn deref(&self) -> &Storage {
+        self.storage
+    }
+}
+
+impl Reads<'_> {
+    pub(super) async fn search(self, search: Search) -> Result<Found, Failure> {
+        self.ask(Question::Search(search)).await
+    }
+
+    pub(super) async fn statistics(self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
+        Ok(self.ask(Question::Statistics(statistics)).await?.rows)
+    }
+
+    async fn ask(self, question: Question) -> Result<Found, Failure> {
+        let Some(hint) = self.hint else { return self.storage.ask(question).await };
+        let place = self.progress.changes.place();
+        let ask = async |question| self.storage.answer(question).await;
+        let answer = self.answers.find(question, hint, place, ask).await;
+        self.told(answer)
+    }
 }
 
 impl Storage {
@@ -34,7 +74,18 @@ impl Storage {
         let opening_until = Instant::now() + OPENING_MAX;
         let fresh_max = Duration::ZERO;
         let (counts_durations, outage) = (false, Outage::default());
-        Self { reader, progress, wait_max, fresh_max, counts_durations, opening_until, outage }
+        let (answers, list_ticks) = (Arc::default(), Arc::default());
+        Self {
+            reader,
+            progress,
+            wait_max,
+            fresh_max,
+            counts_durations,
+            opening_until,
+            outage,
+            answers,
+            list_ticks,
+        }
     }
 
     /// Has searches wait for what was answered before they came, for so long at the most.
@@ -97,20 +148,27 @@ impl Storage {
     }
 
     pub(super) async fn search(&self, search: Search) -> Result<Found, Failure> {
-        self.open().await;
-        let answer = self.reader.search(search).await;
+        self.ask(Question::Search(search)).await
+    }
+
+    async fn ask(&self, question: Question) -> Result<Found, Failure> {
+        let answer = self.answer(question).await;
         self.told(answer)
+    }
+
+    async fn answer(&self, question: Question) -> Result<Found, StoreError> {
+        self.open().await;
+        match question {
+            Question::Search(search) => self.reader.search(search).await,
+            Question::Statistics(statistics) => {
+                Ok(Found { rows: self.reader.statistics(statistics).await?, ..Found::default() })
+            }
+        }
     }
 
     /// Whether what has ended is counted in rows of its own.
     pub(super) fn has_counts(&self) -> bool {
         self.reader.has_counts()
-    }
-
-    pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
-        self.open().await;
-        let answer = self.reader.statistics(statistics).await;
-        self.told(answer)
     }
 
     /// An answer for whoever asked. Why there is none is for operators, once for each outage.

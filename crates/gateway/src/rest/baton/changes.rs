@@ -8,6 +8,7 @@ use search::{Changes, Flush, Flushed, List, Progress, Touch};
 use tokio::time::Instant;
 
 use crate::rest::call::Call;
+use crate::rest::list_ticks::ListTicks;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::visible::ReadAuthorization;
@@ -15,8 +16,6 @@ use crate::rest::writer::object;
 
 /// How long a request waits when it does not say.
 const WAIT_MS: i64 = 25_000;
-/// Changes of lists are told of at most this often: of instances, sooner.
-const LIST_FLOOR: Duration = Duration::from_secs(2);
 /// Without news of changes, everything may have changed after so long.
 const UNTOLD: Duration = Duration::from_secs(5);
 /// Flushes are looked at together that came in such a time: a reader that waits costs nothing meanwhile, however many
@@ -129,7 +128,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
     };
     let topics: Vec<Topic> = names.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let storage = call.storage()?;
-    let progress = &storage.progress;
+    let (progress, ticks) = (&storage.progress, &storage.list_ticks);
     let hasten = || storage.hasten(&*call.gateway.broker);
     let sight = ReadAuthorization::of(call).await?;
     let mut seen = Seen { topics: &topics, sight, changed: BTreeSet::new() };
@@ -139,7 +138,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
             let wait_ms = call.fields.integer("timeoutMs").unwrap_or(WAIT_MS);
             let wait = Duration::from_millis(wait_ms.unsigned_abs());
             tokio::select! {
-                after = gather(progress, &mut seen, &after, wait, hasten) => after,
+                after = gather(progress, ticks, &mut seen, &after, wait, hasten) => after,
                 () = call.gateway.stop.cancelled() => after.into_owned(),
             }
         }
@@ -153,6 +152,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
 /// Gathers what has changed from a place on, by its name; gives that of the place behind it.
 async fn gather(
     progress: &Progress,
+    ticks: &ListTicks,
     seen: &mut Seen<'_>,
     after: &str,
     wait: Duration,
@@ -164,6 +164,7 @@ async fn gather(
     let is_fed = changes.is_fed();
     let wait = if is_fed { wait } else { wait.min(UNTOLD) };
     let pace = seen.pace();
+    let known = place.unwrap_or_default();
     loop {
         let Some((flushes, behind)) = place.and_then(|place| changes.since(place)) else {
             seen.add_all();
@@ -172,8 +173,11 @@ async fn gather(
         seen.add(&flushes);
         place = Some(behind);
         let elapsed = began.elapsed();
-        let is_due = !seen.changed.is_empty() && elapsed >= LIST_FLOOR;
-        if is_due || seen.has_news() {
+        if seen.has_news() {
+            return changes.name_of(behind);
+        }
+        let telling = (!seen.changed.is_empty()).then(|| ticks.tell(known, behind));
+        if telling == Some(Ok(())) {
             return changes.name_of(behind);
         }
         if elapsed >= wait {
@@ -183,8 +187,7 @@ async fn gather(
             return changes.name_of(behind);
         }
         let left = wait.saturating_sub(elapsed);
-        // Broad topics gather for a while.
-        let pause = if seen.changed.is_empty() { left } else { LIST_FLOOR.saturating_sub(elapsed).min(left) };
+        let pause = telling.and_then(Result::err).unwrap_or(left).min(left);
         // Whether something came or did not, is seen next.
         if flushes.is_empty() {
             let pause = if seen.is_broad() { pause } else { pause.min(HASTEN_PACE) };
@@ -217,7 +220,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn instances_are_told_of_at_once_and_lists_after_a_while() {
-        let progress = Progress::default();
+        let (progress, ticks) = (Progress::default(), ListTicks::default());
         progress.feed();
         let topics = [Topic::Instance(1), Topic::List(List::Jobs), Topic::List(List::Incidents)];
         let touch = |key, list| Touch { process_instance_key: key, list: Some(list), ..Touch::default() };
@@ -225,9 +228,12 @@ mod tests {
         let told = async |after: &str| {
             let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
             let began = Instant::now();
-            let after = gather(&progress, &mut seen, after, Duration::from_secs(25), || ()).await;
+            let after = gather(&progress, &ticks, &mut seen, after, Duration::from_secs(25), || ()).await;
             (seen.changed.into_iter().collect::<Vec<_>>(), began.elapsed().as_millis(), after)
         };
+        progress.flushed(5, Some(&[touch(2, List::Jobs)].into()));
+        let (changed, waited_ms, after) = told(&after).await;
+        assert_eq!((changed, waited_ms), (vec![1], 0), "after a quiet time");
         progress.flushed(5, Some(&[touch(2, List::Jobs)].into()));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![1], 2000));
@@ -263,13 +269,13 @@ mod tests {
         let mut seen = Seen { topics: &topics, sight: None, changed: BTreeSet::new() };
         let began = Instant::now();
         let after = untold.changes.name_of(untold.changes.place());
-        gather(&untold, &mut seen, &after, Duration::from_secs(25), || ()).await;
+        gather(&untold, &ticks, &mut seen, &after, Duration::from_secs(25), || ()).await;
         assert_eq!((seen.changed.len(), began.elapsed().as_millis()), (3, 5000));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_look_at_an_instance_asks_for_writes_that_do_not_come() {
-        let progress = Progress::default();
+        let (progress, ticks) = (Progress::default(), ListTicks::default());
         progress.feed();
         for (topic, asked) in [(Topic::Instance(1), 4), (Topic::Batch(1), 4), (Topic::List(List::Jobs), 0)] {
             let topics = [topic];
@@ -277,7 +283,7 @@ mod tests {
             let hastened = Cell::new(0);
             let after = progress.changes.name_of(progress.changes.place());
             let hasten = || hastened.set(hastened.get() + 1);
-            gather(&progress, &mut seen, &after, Duration::from_millis(2500), hasten).await;
+            gather(&progress, &ticks, &mut seen, &after, Duration::from_millis(2500), hasten).await;
             assert_eq!(hastened.get(), asked, "{topic:?}");
         }
     }

@@ -23,7 +23,7 @@ use super::contract::{Kind, Object, Operation, Schema};
 use super::download::Download;
 use super::problem::Failure;
 use super::reply::Reply;
-use super::storage::Storage;
+use super::storage::Reads;
 use super::writer::{member, write_list};
 use crate::rest::limits::COUNT_MAX;
 pub(super) use table::{Spec, VARIABLES, get_of, of};

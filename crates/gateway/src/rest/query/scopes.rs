@@ -9,7 +9,7 @@ use search::{Operand, Test};
 
 use super::super::call::Call;
 use super::super::problem::Failure;
-use super::Storage;
+use super::Reads;
 
 /// How deeply elements may nest; the engine allows less.
 const DEPTH_MAX: usize = 1000;
@@ -17,7 +17,7 @@ const DEPTH_MAX: usize = 1000;
 const VARIABLES_MAX: u32 = 10_000;
 
 async fn one(
-    storage: &Storage,
+    storage: Reads<'_>,
     entity: &'static Entity,
     key: i64,
     columns: u64,
