@@ -30,13 +30,14 @@ pub(crate) enum Unpacked<'r> {
 pub(crate) struct Encoded {
     pub zones: Vec<u8>,
     pub head: Vec<u8>,
-    /// Columns that have many different texts.
+    /// Columns that have many different texts, or enough for a filter.
     pub texts: Vec<EncodedTexts>,
 }
 
-/// The texts of a column.
+/// The texts of a column beside a pack.
 pub(crate) struct EncodedTexts {
     pub column: ColumnId,
+    /// Empty if the texts stand in the pack, which has not to be read where the filter tells that none is sought.
     pub blocks: Vec<u8>,
     /// Tells most texts that the column does not have; empty if nobody looks for one.
     pub filter: Vec<u8>,
@@ -208,7 +209,13 @@ impl Encoder<'_> {
             }
             None => (NO_COLUMN, Zone::texts(&whole), numbered(&whole)),
         };
+        let is_sought = self.entity.columns[column as usize].kind == Kind::Text;
         if let Some((names, codes)) = named {
+            let is_filtered = is_sought && begun.is_none() && names.len() > NAMES_MAX;
+            if is_filtered {
+                let names: Vec<_> = names.iter().copied().map(Some).collect();
+                self.texts.push(EncodedTexts { column, blocks: Vec::new(), filter: filter_of(&names) });
+            }
             let width = if names.len() <= NAMES_MAX { 1 } else { 2 };
             self.head.extend([NAMES, beside, width]);
             put_u32(&mut self.head, names.len());
@@ -218,17 +225,13 @@ impl Encoder<'_> {
             for code in codes {
                 self.head.extend_from_slice(&code.to_le_bytes()[..usize::from(width)]);
             }
-            self.zones.push(zone);
+            self.zones.push(zone.filtered(is_filtered));
             return;
         }
         self.head.push(TEXTS);
-        let (mut blocks, mut filter) = (Vec::new(), Vec::new());
+        let mut blocks = Vec::new();
         texts::put(&whole, &mut self.head, &mut blocks);
-        let is_sought = self.entity.columns[column as usize].kind == Kind::Text;
-        if is_sought {
-            filter = texts::filter(&whole);
-            seal(&mut filter);
-        }
+        let filter = if is_sought { filter_of(&whole) } else { Vec::new() };
         self.texts.push(EncodedTexts { column, blocks, filter });
         self.zones.push(Zone::texts(&whole).filtered(is_sought));
     }
@@ -238,6 +241,12 @@ impl Encoder<'_> {
         let id = self.value(0, row).text()?;
         id.strip_prefix(key.as_str()).and_then(|rest| rest.strip_prefix('_')).map(Name::from)
     }
+}
+
+fn filter_of(texts: &[Option<&Name>]) -> Vec<u8> {
+    let mut filter = texts::filter(texts);
+    seal(&mut filter);
+    filter
 }
 
 /// The different texts, and for each row the number of its own, from 1; 0 is none. `None` if they are too many.

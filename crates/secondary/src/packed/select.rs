@@ -30,7 +30,39 @@ pub(crate) fn select(
     condition: &Condition,
     group: &dyn Group,
 ) -> Result<Vec<u32>, PackError> {
+    if !may_be_met(pack, condition) {
+        return Ok(Vec::new());
+    }
     retain((0..pack.pack.rows as u32).collect(), pack, condition, group)
+}
+
+/// Whether a row may meet a condition, by the different values of the columns that have few.
+fn may_be_met(pack: &Opened<'_>, condition: &Condition) -> bool {
+    match condition {
+        Condition::All(all) => all.iter().all(|condition| may_be_met(pack, condition)),
+        Condition::Any(any) => any.iter().any(|condition| may_be_met(pack, condition)),
+        Condition::Related { .. } => true,
+        Condition::Column { column, kind, test } => match pack.pack.column(*column) {
+            Column::Same(value) => value_passes(value, *kind, test),
+            Column::Names { names, beside: None, .. } => {
+                value_passes(&Value::Null, *kind, test)
+                    || names_that_pass(names, *kind, test).any(|is_met| is_met)
+            }
+            Column::Numbers { .. } | Column::Names { .. } | Column::Texts(_) => true,
+        },
+    }
+}
+
+/// Whether each of some texts passes a test.
+fn names_that_pass(names: &[Name], kind: Kind, test: &Test) -> impl Iterator<Item = bool> {
+    let wanted = match test {
+        Test::Equal(Operand::Text(text)) if kind != Kind::List => Some(text),
+        _ => None,
+    };
+    names.iter().map(move |name| match wanted {
+        Some(wanted) => name == wanted,
+        None => value_passes(&Value::Text(name.clone()), kind, test),
+    })
 }
 
 fn retain(
@@ -119,9 +151,8 @@ fn retain_column(
             rows.retain(|row| number_passes(pack.integer(column, *row as usize), test));
         }
         Column::Names { names, width, at, beside: None } => {
-            let is_met: Vec<bool> = std::iter::once(passes(&Value::Null))
-                .chain(names.iter().map(|name| passes(&Value::Text(name.clone()))))
-                .collect();
+            let of_names = names_that_pass(names, kind, test);
+            let is_met: Vec<bool> = std::iter::once(passes(&Value::Null)).chain(of_names).collect();
             let mut is_known = true;
             rows.retain(|row| {
                 let met = is_met.get(pack.code(*width, *at, *row as usize));

@@ -12,7 +12,7 @@ use protocol::{
     Batch as Commands, Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Deploy, Document,
     ENGINE_VERSION, FailJob, Key, Name, Record, Resource,
 };
-use search::model::{ENTITIES, Entity, EntityId, process_instance as instance};
+use search::model::{ENTITIES, Entity, EntityId, process_instance as instance, variable};
 use search::{Progress, Reader, Row, StoreError, Value};
 use secondary::{
     Batch, Cleaner, Operation, Projection, RowId, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
@@ -304,6 +304,48 @@ fn packed_rows_are_the_rows_of_tables() {
     for seed in 1..=6 {
         process(seed, 300);
     }
+}
+
+#[test]
+fn many_texts_of_still_more_rows_are_found_by_their_filter() {
+    const INSTANCES: u64 = 400;
+    const EACH: u64 = 10;
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("a.sqlite"));
+    let mut writer = SqliteWriter::new(options.clone(), 1);
+    writer.open().unwrap();
+    let mut batch = Batch::default();
+    for key in 0..INSTANCES {
+        let started = batch.insert(&instance::ENTITY, RowId::Key(key));
+        started.set(instance::START, Value::from(key)).set(instance::END, Value::from(key + 5));
+        for number in 0..EACH {
+            batch
+                .insert(&variable::ENTITY, RowId::Key(INSTANCES + key * EACH + number))
+                .set(variable::INSTANCE_KEY, Value::from(key))
+                .set(variable::NAME, format!("v{number}"))
+                .set(variable::VALUE, format!("\"order {key}\""));
+        }
+    }
+    writer.write(&batch, 1).unwrap();
+    let reader = SqliteReader::new(options.clone());
+    let found = |test| {
+        let filter = search::Filter::Column(variable::VALUE, test);
+        block_on(reader.search(search(&variable::ENTITY, filter))).unwrap().rows.len()
+    };
+    let order = |key: u64| search::Operand::Text(Name::from(format!("\"order {key}\"")));
+    for (test, rows) in [
+        (search::Test::Equal(order(7)), EACH),
+        (search::Test::Equal(order(INSTANCES)), 0),
+        (search::Test::In(vec![order(INSTANCES), order(7), order(8)]), 2 * EACH),
+        (search::Test::NotEqual(order(7)), (INSTANCES - 1) * EACH),
+        (search::Test::Like(Name::from("*order 1*")), 111 * EACH),
+    ] {
+        assert_eq!(found(test.clone()) as u64, rows, "{test:?}");
+    }
+    let filters = "SELECT count(*) FROM pack_texts WHERE length(filter)>0 AND length(blocks)=0";
+    let connection = rusqlite::Connection::open(&options.path).unwrap();
+    let filters: i64 = connection.query_row(filters, [], |row| row.get(0)).unwrap();
+    assert_eq!(filters, 1, "the values stand in the pack");
 }
 
 /// A file with so many packs of instances, each of 1,000 with a text of its own.
