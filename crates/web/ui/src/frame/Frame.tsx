@@ -6,6 +6,7 @@ import { chooseLanguage, chosen, LANGUAGES, nameOf, t } from '../language';
 import { Hindered, LiveSwitch } from '../live/Live';
 import { boot, mayUse, setRelogin, signOut, user } from '../session';
 import { Action, Dialog, Failure } from '../ui/parts';
+import { setTimes, times, TIMES, type Times } from '../ui/times';
 import { Toasts } from '../ui/toast';
 import { AREAS } from './areas';
 import { LoginOverPage } from './Login';
@@ -106,6 +107,9 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
         </button>
         <select aria-label={t('frame.theme')} value={theme()} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
           <For each={THEMES}>{(one) => <option value={one}>{t(`frame.theme.${one}`)}</option>}</For>
+        </select>
+        <select aria-label={t('frame.times')} value={times()} onChange={(event) => setTimes(event.currentTarget.value as Times)}>
+          <For each={TIMES}>{(one) => <option value={one}>{t(`frame.times.${one}`)}</option>}</For>
         </select>
         <Language />
         <Show when={user()}>

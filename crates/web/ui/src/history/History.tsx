@@ -10,7 +10,7 @@ import { Text } from '../language/Text';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Copy, Failure, State, wordOf } from '../ui/parts';
-import { exactText } from '../ui/time';
+import { exactText } from '../ui/times';
 import { countsOf, countUntil, type ElementThen, fold, type Then } from './fold';
 import { Spending } from './Spending';
 import { STEPS_MAX, useSteps } from './steps';

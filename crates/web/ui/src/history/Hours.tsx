@@ -1,7 +1,7 @@
 import { createMemo, For, type JSX, Show } from 'solid-js';
 import type { BatonHour } from '../api/generated/types';
 import { t } from '../language';
-import { exactText } from '../ui/time';
+import { exactText } from '../ui/times';
 import { everyHour, type Measure, MEASURE_NAMES, valueOf, valueText } from './measures';
 
 const HEIGHT = 80;

@@ -11,7 +11,7 @@ import { useVersions } from '../operate/definition/versions';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, Field } from '../ui/parts';
-import { exactText } from '../ui/time';
+import { exactText } from '../ui/times';
 import { DurationTable } from './DurationTable';
 import { Hours } from './Hours';
 import { heats } from './heat';

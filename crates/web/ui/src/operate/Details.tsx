@@ -6,7 +6,7 @@ import type { Mapping, Model } from '../diagram/model';
 import { t } from '../language';
 import { useRead } from '../query';
 import { Copy, State, wordOf } from '../ui/parts';
-import { exactText } from '../ui/time';
+import { exactText } from '../ui/times';
 import { doingText, eventText } from './doings';
 
 type Line = readonly [string, JSX.Element];

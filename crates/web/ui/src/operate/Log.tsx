@@ -8,7 +8,8 @@ import { Entry } from '../ui/AuditLog';
 import { between, moment, OPERATIONS, RESULTS } from '../ui/logFilter';
 import { Dialog, Field, State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
-import { exactText, Time } from '../ui/time';
+import { Time } from '../ui/time';
+import { exactText } from '../ui/times';
 import { Views } from '../views/Views';
 
 const SORTS = ['timestamp', 'operationType', 'entityType', 'actorId', 'result', 'processInstanceKey'] as const;

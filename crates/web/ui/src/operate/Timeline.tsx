@@ -5,7 +5,7 @@ import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
-import { durationText, exactText } from '../ui/time';
+import { durationText, exactText } from '../ui/times';
 
 const PAGE = 200;
 const CHANGES = 100;

@@ -1,7 +1,7 @@
 // Words for what an element instance waits for.
 import type { BatonAwaited, BatonAwaitedJob, BatonAwaitedTimer, BatonAwaitedUserTask } from '../api/generated/types';
 import { count, t } from '../language';
-import { durationText, exactText, relativeText } from '../ui/time';
+import { durationText, exactText, relativeText } from '../ui/times';
 
 const momentText = (moment: string): string => `${exactText(moment)} (${relativeText(moment)})`;
 

@@ -1,7 +1,9 @@
-import { locale, t } from '../language';
 import type { BatonCount, SearchQueryPageResponse } from '../api/generated/types';
+import { t } from '../language';
+import { formatter } from './times';
 
-export const number = (value: number): string => new Intl.NumberFormat(locale()).format(value);
+const plain = formatter((of) => new Intl.NumberFormat(of));
+export const number = (value: number): string => plain().format(value);
 
 /** How many a search has found; it says so where the server has stopped counting. */
 export const total = (page: Pick<SearchQueryPageResponse, 'totalItems' | 'hasMoreTotalItems'> | undefined): string =>

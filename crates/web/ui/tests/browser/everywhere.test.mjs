@@ -354,6 +354,26 @@ test('a theme that was chosen holds, whatever the system says', () =>
     assert.equal(await background(), 'rgb(255, 255, 255)');
   }));
 
+test('times are told as ago, by the clock here or in UTC, and the choice holds', () =>
+  withPage(server, async (page, context) => {
+    const cdp = await context.newCDPSession(page);
+    await cdp.send('Emulation.setTimezoneOverride', { timezoneId: 'Asia/Tokyo' });
+    const { startDate } = await server.rest('GET', `/v2/process-instances/${keys.instance}`);
+    const clock = (timeZone) => new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium', timeZone }).format(new Date(startDate));
+    const started = page.locator(`time[datetime="${startDate}"]`).first();
+    await page.goto(`${server.url}/operate/processes/${keys.instance}`);
+    await until(async () => /ago|now/.test(await started.innerText()), 'relative at first');
+    assert.equal(await started.getAttribute('title'), clock('Asia/Tokyo'));
+    await page.getByLabel('Times').selectOption('UTC');
+    assert.equal(await started.innerText(), `${clock('UTC')} UTC`);
+    await page.reload();
+    await started.waitFor();
+    assert.equal(await started.innerText(), `${clock('UTC')} UTC`);
+    assert.match(await started.getAttribute('title'), /ago|now/);
+    await page.getByLabel('Times').selectOption('local time');
+    assert.equal(await started.innerText(), clock('Asia/Tokyo'));
+  }));
+
 test('a page says that the server is away, and goes on when it is back', () =>
   withPage(
     server,

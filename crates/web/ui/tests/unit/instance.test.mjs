@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startSources } from '../sources.mjs';
 
-/** Moments are said by a module with components, which only browsers load. */
+/** Moments stand in sentences as they are given. */
 const MOMENTS = '\0moments';
 const plugin = {
   name: 'moments',
   enforce: 'pre',
-  resolveId: (id) => (id.endsWith('/ui/time') ? MOMENTS : undefined),
+  resolveId: (id) => (id.endsWith('/ui/times') ? MOMENTS : undefined),
   load: (id) => (id === MOMENTS ? "export const exactText = (moment) => moment; export const relativeText = () => 'soon'; export const durationText = (ms) => `${ms} ms`;" : undefined),
 };
 let vite;

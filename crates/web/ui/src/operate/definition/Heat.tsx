@@ -5,7 +5,7 @@ import { t } from '../../language';
 import { useRead } from '../../query';
 import { number } from '../../ui/numbers';
 import { Failure } from '../../ui/parts';
-import { durationText } from '../../ui/time';
+import { durationText } from '../../ui/times';
 
 export const HEATS = ['tokens', 'passed', 'incidents', 'wait'] as const;
 export type HeatKind = (typeof HEATS)[number];

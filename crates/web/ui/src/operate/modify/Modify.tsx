@@ -8,7 +8,7 @@ import { useRead } from '../../query';
 import { ofProcess } from '../../rights';
 import { number } from '../../ui/numbers';
 import { Action, Dialog, Failure, State } from '../../ui/parts';
-import { exactText } from '../../ui/time';
+import { exactText } from '../../ui/times';
 import { say } from '../../ui/toast';
 import { CopyCommands } from '../../views/CopyAs';
 import { type Change, differences, isTaken, request, sentence } from './plan';

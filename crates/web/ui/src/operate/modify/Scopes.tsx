@@ -6,7 +6,7 @@ import { useRead } from '../../query';
 import { jsonProblem } from '../../ui/json';
 import { number } from '../../ui/numbers';
 import { Failure, Field } from '../../ui/parts';
-import { exactText } from '../../ui/time';
+import { exactText } from '../../ui/times';
 import type { Change, Place, ScopeVariables } from './plan';
 import { t } from '../../language';
 
