@@ -23,7 +23,7 @@ pub(crate) use condition::{Condition, Relation};
 pub(crate) use encode::{Encoded, Unpacked, encode};
 pub(crate) use order::{Place, compare, placed};
 pub(crate) use rows::{Opened, PackedRows};
-pub(crate) use select::{Group, select};
+pub(crate) use select::{Group, retain_values, select};
 pub(crate) use texts::TextSource;
 pub(crate) use zones::Zones;
 

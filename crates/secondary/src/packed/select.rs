@@ -9,7 +9,7 @@ use search::{Operand, Test, Value};
 
 use super::bytes::read_number;
 use super::column::{Column, is_null};
-use super::rows::Opened;
+use super::rows::{Opened, PackedRows};
 use super::texts::hash;
 use super::{Condition, PackError, Relation};
 
@@ -108,6 +108,9 @@ fn retain(
                     &beside
                 }
             };
+            if values.is_empty() && *exists {
+                return Ok(Vec::new());
+            }
             try_retain(&mut rows, |row| {
                 let value = pack.value(*column, row)?;
                 Ok((value != Value::Null && values.contains(&value)) == *exists)
@@ -153,15 +156,7 @@ fn retain_column(
         Column::Names { names, width, at, beside: None } => {
             let of_names = names_that_pass(names, kind, test);
             let is_met: Vec<bool> = std::iter::once(passes(&Value::Null)).chain(of_names).collect();
-            let mut is_known = true;
-            rows.retain(|row| {
-                let met = is_met.get(pack.code(*width, *at, *row as usize));
-                is_known &= met.is_some();
-                met.copied().unwrap_or(false)
-            });
-            if !is_known {
-                return Err(PackError::Damaged("a text has an unknown number"));
-            }
+            retain_codes(rows, pack, (*width, *at), &is_met)?;
         }
         Column::Names { .. } => try_retain(rows, |row| Ok(passes(&opened.value(column, row)?)))?,
         Column::Texts(texts) => {
@@ -192,6 +187,47 @@ fn retain_column(
         }
     }
     Ok(())
+}
+
+/// Keeps the rows whose text, by its number, passes.
+fn retain_codes(
+    rows: &mut Vec<u32>,
+    pack: &PackedRows,
+    (width, at): (usize, usize),
+    is_met: &[bool],
+) -> Result<(), PackError> {
+    let mut is_known = true;
+    rows.retain(|row| {
+        let met = is_met.get(pack.code(width, at, *row as usize));
+        is_known &= met.is_some();
+        met.copied().unwrap_or(false)
+    });
+    if is_known { Ok(()) } else { Err(PackError::Damaged("a text has an unknown number")) }
+}
+
+/// Keeps the rows whose value in a column passes. Of a column with few different values, each is looked at once.
+pub(crate) fn retain_values(
+    rows: &mut Vec<u32>,
+    opened: &Opened<'_>,
+    column: ColumnId,
+    passes: impl Fn(&Value) -> bool,
+) -> Result<(), PackError> {
+    match opened.pack.column(column) {
+        Column::Same(value) => {
+            if !passes(value) {
+                rows.clear();
+            }
+            Ok(())
+        }
+        Column::Names { names, width, at, beside: None } => {
+            let of_names = names.iter().map(|name| passes(&Value::Text(name.clone())));
+            let is_met: Vec<bool> = std::iter::once(passes(&Value::Null)).chain(of_names).collect();
+            retain_codes(rows, opened.pack, (*width, *at), &is_met)
+        }
+        Column::Numbers { .. } | Column::Names { .. } | Column::Texts(_) => {
+            try_retain(rows, |row| Ok(passes(&opened.value(column, row)?)))
+        }
+    }
 }
 
 fn hash_of(operand: &Operand) -> Option<u32> {

@@ -160,13 +160,21 @@ impl Zones {
         self.columns.get(column as usize).unwrap_or(&Zone::Null)
     }
 
-    /// The bounds of a number column: the least, the largest, and whether there are nulls. `None` if they are not
-    /// known; all null has no bounds.
-    pub(crate) fn bounds(&self, column: ColumnId) -> Option<(Option<(i64, i64)>, bool)> {
+    /// The bounds of a column: no value is less than the first, none more than the second, and whether there are
+    /// nulls. `None` if they are not known; all null has no bounds.
+    pub(crate) fn bounds(&self, column: ColumnId) -> Option<(Option<(Value, Value)>, bool)> {
         match self.zone(column) {
             Zone::Null => Some((None, true)),
-            Zone::Numbers { low, high, nulls } => Some((Some((*low, *high)), *nulls)),
-            Zone::Texts { .. } | Zone::Anything => None,
+            Zone::Numbers { low, high, nulls } => {
+                Some((Some((Value::Integer(*low), Value::Integer(*high))), *nulls))
+            }
+            Zone::Texts { low, high, nulls, .. } => {
+                // What stands behind the beginning is not known.
+                let is_whole = high.len() + char::MAX.len_utf8() <= TEXT_BYTES_MAX;
+                let high = if is_whole { high.clone() } else { Name::from(format!("{high}{}", char::MAX)) };
+                Some((Some((Value::Text(low.clone()), Value::Text(high))), *nulls))
+            }
+            Zone::Anything => None,
         }
     }
 

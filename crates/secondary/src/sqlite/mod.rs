@@ -1,5 +1,6 @@
 //! SQLite, embedded: one file, write-ahead log, one writer, a few readers.
 
+mod answers;
 mod cleaner;
 mod copy;
 pub(crate) mod dialect;

@@ -14,7 +14,7 @@ use search::{
 use super::dialect::Sqlite;
 use super::packs::{Pack, PackKind, Packs};
 use super::reader::{page, rows};
-use crate::packed::{Condition, Opened, PackError, Place, Relation, compare, placed};
+use crate::packed::{Condition, Opened, PackError, Place, Relation, Zones, compare, placed, retain_values};
 use crate::sql;
 use crate::store::PageBytes;
 
@@ -51,7 +51,10 @@ pub(super) fn search(packs: Packs<'_>, mut search: Search) -> Result<Found, Stor
         condition: &condition,
         wanted: wanted as usize,
         found: Vec::new(),
-        worst: None,
+        // Behind enough rows of tables, none is wanted.
+        worst: (wanted > 0 && tables.rows.len() == wanted as usize)
+            .then(|| tables.rows.last().map(|row| place_of(entity, &order, row)))
+            .flatten(),
         count: 0,
         count_up_to: if is_counted { rest + 1 } else { 0 },
     };
@@ -59,8 +62,7 @@ pub(super) fn search(packs: Packs<'_>, mut search: Search) -> Result<Found, Stor
     let count = sought.count;
     let mut merged = sought.rows(packs)?;
     for row in tables.rows {
-        let place = order.iter().map(|sort| placed(entity, *sort, row[sort.column as usize].clone()));
-        merged.push((place.collect(), row));
+        merged.push((place_of(entity, &order, &row), row));
     }
     merged.sort_by(|(one, _), (other, _)| compare(&order, one, other));
     let page = merged.into_iter().map(|(_, row)| row).skip(offset as usize).take(search.limit as usize);
@@ -75,6 +77,11 @@ pub(super) fn search(packs: Packs<'_>, mut search: Search) -> Result<Found, Stor
         total: total.min(search.count_up_to),
         has_more: tables.has_more || search.count_up_to > 0 && total > search.count_up_to,
     })
+}
+
+/// The place of a row of a table.
+fn place_of(entity: &Entity, order: &[Sort], row: &Row) -> Place {
+    order.iter().map(|sort| placed(entity, *sort, row[sort.column as usize].clone())).collect()
 }
 
 /// The packs of an entity's rows; `None` if it has none.
@@ -215,7 +222,7 @@ fn operand(value: Value) -> Option<Operand> {
     }
 }
 
-/// The rows of a pack in an order lie between these, by its first column.
+/// The rows of a pack in an order lie between these, by as many of its columns as have bounds.
 struct Span {
     first: Place,
     last: Place,
@@ -246,9 +253,9 @@ impl<'c> Sought<'_, 'c> {
             }
             Ok(true)
         })?;
-        let first = &self.order[..1];
+        let order = self.order;
         ordered.sort_by(|(one, _), (other, _)| match (one, other) {
-            (Some(one), Some(other)) => compare(first, &one.first, &other.first),
+            (Some(one), Some(other)) => compare(order, &one.first, &other.first),
             // Packs of which nothing is known come first: they are never too late.
             (one, other) => one.is_some().cmp(&other.is_some()),
         });
@@ -256,11 +263,11 @@ impl<'c> Sought<'_, 'c> {
             let is_late = span
                 .as_ref()
                 .zip(self.worst.as_ref())
-                .is_some_and(|(span, worst)| compare(first, &span.first, worst) == Ordering::Greater);
+                .is_some_and(|(span, worst)| compare(order, &span.first, worst) == Ordering::Greater);
             let is_early = span
                 .as_ref()
                 .zip(self.cursor())
-                .is_some_and(|(span, cursor)| compare(first, &span.last, cursor) == Ordering::Less);
+                .is_some_and(|(span, cursor)| compare(order, &span.last, cursor) == Ordering::Less);
             let is_counting = self.count < self.count_up_to;
             if is_late && !is_counting {
                 break;
@@ -296,14 +303,16 @@ impl<'c> Sought<'_, 'c> {
         }
     }
 
-    /// The first and the last value of the order that a pack may have; `None` if they are not known.
-    fn span(&self, zones: &crate::packed::Zones) -> Option<Span> {
-        let Sort { column, descending } = self.order[0];
-        let (bounds, has_nulls) = zones.bounds(column)?;
-        let (low, high) = bounds.map_or((Value::Null, Value::Null), |(low, high)| (low.into(), high.into()));
-        let high = if has_nulls { Value::Null } else { high };
-        let (first, last) = if descending { (high, low) } else { (low, high) };
-        Some(Span { first: vec![first], last: vec![last] })
+    /// The first and the last place in the order that a pack may have; `None` if they are not known.
+    fn span(&self, zones: &Zones) -> Option<Span> {
+        let bounds_of = |sort: &Sort| {
+            let (bounds, has_nulls) = zones.bounds(sort.column)?;
+            let (low, high) = bounds.unwrap_or((Value::Null, Value::Null));
+            let high = if has_nulls { Value::Null } else { high };
+            Some(if sort.descending { (high, low) } else { (low, high) })
+        };
+        let (first, last): (Place, Place) = self.order.iter().map_while(bounds_of).unzip();
+        (!first.is_empty()).then_some(Span { first, last })
     }
 
     fn gather(
@@ -322,13 +331,17 @@ impl<'c> Sought<'_, 'c> {
         let order = self.order;
         let cursor = self.cursor().cloned();
         let cursor = cursor.as_ref();
-        for row in rows {
-            let first = opened.place(&order[..1], *row as usize)?;
-            let is_late = |worst: &Place| compare(&order[..1], &first, worst) == Ordering::Greater;
-            let is_early = |cursor: &&Row| compare(&order[..1], &first, cursor) == Ordering::Less;
-            if self.worst.as_ref().is_some_and(is_late) || cursor.as_ref().is_some_and(is_early) {
-                continue;
-            }
+        let mut rows = rows.to_vec();
+        if self.worst.is_some() || cursor.is_some() {
+            // The first column decides most: of one that has few different values, each is looked at once.
+            retain_values(&mut rows, opened, order[0].column, |value| {
+                let first = [placed(self.search.entity.0, order[0], value.clone())];
+                let is_late = |worst: &Place| compare(order, &first, worst) == Ordering::Greater;
+                let is_early = |cursor: &&Place| compare(order, &first, cursor) == Ordering::Less;
+                !self.worst.as_ref().is_some_and(is_late) && !cursor.as_ref().is_some_and(is_early)
+            })?;
+        }
+        for row in &rows {
             let place = opened.place(order, *row as usize)?;
             if cursor.is_some_and(|cursor| compare(order, &place, cursor) != Ordering::Greater) {
                 continue;

@@ -11,6 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use search::{Found, Reader, Row, Search, Statistics, StoreError};
 use tokio::sync::Semaphore;
 
+use super::answers::{Answers, Question};
 use super::dialect::{Parameter, value};
 use super::packed_search;
 use super::packs::{PackCache, Packs};
@@ -30,6 +31,7 @@ struct ReaderState {
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
     packs: PackCache,
+    answers: Answers,
 }
 
 /// Tells the thread that works on a query when nobody waits for it any more.
@@ -47,7 +49,13 @@ impl SqliteReader {
     pub fn new(options: SqliteOptions) -> Self {
         let permits = Arc::new(Semaphore::new(options.readers));
         let packs = PackCache::new(options.cache_bytes);
-        Self(Arc::new(ReaderState { options, idle: Mutex::new(Vec::new()), permits, packs }))
+        Self(Arc::new(ReaderState {
+            options,
+            idle: Mutex::new(Vec::new()),
+            permits,
+            packs,
+            answers: Answers::default(),
+        }))
     }
 
     /// Runs a query on a thread that may block. It ends when its time is over, or when whoever asked has gone.
@@ -83,15 +91,36 @@ impl SqliteReader {
         });
         outcome.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
     }
+
+    /// Answers a question, without a query if the file has not changed since the same was asked.
+    async fn answer(&self, question: Question) -> Result<Found, StoreError> {
+        let shared = Arc::clone(&self.0);
+        // The version is read before the query, which may see a later one: then the answer is not found again.
+        let ask = move |packs: Packs<'_>| {
+            let version = match shared.answers.find(&shared.options, &question) {
+                Ok(found) => return Ok(found),
+                Err(version) => version,
+            };
+            let found = match question.clone() {
+                Question::Search(search) => packed_search::search(packs, search)?,
+                Question::Statistics(statistics) => {
+                    Found { rows: packed_search::statistics(packs, statistics)?, ..Found::default() }
+                }
+            };
+            shared.answers.keep(version, question, &found);
+            Ok(found)
+        };
+        self.run(ask).await
+    }
 }
 
 impl Reader for SqliteReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        Box::pin(self.run(|packs| packed_search::search(packs, search)))
+        Box::pin(self.answer(Question::Search(search)))
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        Box::pin(self.run(|packs| packed_search::statistics(packs, statistics)))
+        Box::pin(async move { Ok(self.answer(Question::Statistics(statistics)).await?.rows) })
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {

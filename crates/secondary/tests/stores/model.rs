@@ -23,6 +23,22 @@ impl Dice {
     }
 }
 
+/// The last ones begin alike for longer than the bounds of a pack are.
+const BUSINESS_IDS: [&str; 12] = [
+    "a",
+    "A",
+    "ab",
+    "b*",
+    "ä",
+    "a[b",
+    "100%",
+    "_",
+    "",
+    "an order with a very long beginning",
+    "an order with a very long beginning, too",
+    "an order with a very long beginä",
+];
+
 /// Process instances with few different values, so that many are equal, and some missing.
 pub fn rows(count: u64, seed: u64) -> Vec<Row> {
     let mut dice = Dice::new(seed);
@@ -38,7 +54,7 @@ pub fn rows(count: u64, seed: u64) -> Vec<Row> {
             }
             if dice.below(2) > 0 {
                 row[instance::BUSINESS_ID as usize] =
-                    ["a", "A", "ab", "b*", "ä", "a[b", "100%", "_", ""][dice.below(9) as usize].into();
+                    BUSINESS_IDS[dice.below(BUSINESS_IDS.len() as u64) as usize].into();
             }
             row[instance::TAGS as usize] = ["[]", r#"["x"]"#, r#"["x","y"]"#][dice.below(3) as usize].into();
             row[instance::HAS_INCIDENT as usize] = Value::Integer(dice.below(2).cast_signed());
