@@ -1,6 +1,7 @@
 // Reads: one key, one request; what was shown before stays until the new answer is there.
-import { keepPreviousData, QueryClient, useQuery, type UseQueryResult } from '@tanstack/solid-query';
+import { keepPreviousData, QueryClient, replaceEqualDeep, useQuery, type UseQueryResult } from '@tanstack/solid-query';
 import type { Accessor } from 'solid-js';
+import { unwrap } from 'solid-js/store';
 import { type Asked, call, plan, Problem } from './api/http';
 import type { Operation } from './api/operation';
 import { interval, isPlaced } from './live/state';
@@ -17,6 +18,8 @@ export const client = new QueryClient({
       // Half of the pause is by chance, so that pages that failed together do not come back together.
       retryDelay: (count) => Math.min(RETRY_FIRST_MS * 2 ** count, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
       staleTime: 1000,
+      // What is as it was stays the same object, so that its part of the page stays, too, with focus and selection.
+      reconcile: (before: unknown, now: unknown) => replaceEqualDeep(unwrap(before), now),
       // Reads with topics are asked again by `live/poll.ts` when the page is looked at again.
       refetchOnWindowFocus: ({ meta }) => meta?.['topics'] === undefined,
       // Failures are shown; nothing is thrown into the page.

@@ -12,8 +12,8 @@ import { unused } from '../scripts/messages.mjs';
 const UI = fileURLToPath(new URL('../', import.meta.url));
 const TIMEOUT_MS = 600_000;
 const FOLDERS = ['tests/unit', 'tests/browser'];
-/** Each is a server and a browser of its own. */
-const AT_ONCE_MAX = 2;
+/** Files at once for each core: each is a server and a browser of its own, and waits half of its time. */
+const AT_ONCE = 2;
 
 const [flag, baton, ...names] = process.argv.slice(2);
 if (flag !== '--baton' || !baton) {
@@ -74,7 +74,7 @@ function runFiles(files, concurrency) {
   return new Promise((done) => running.on('end', () => setImmediate(() => done(counts))));
 }
 
-const counts = await runFiles(chosen, Math.min(AT_ONCE_MAX, availableParallelism()));
+const counts = await runFiles(chosen, AT_ONCE * availableParallelism());
 // Browsers and servers share two cores with other suites: a file that fails runs once more, alone, and this is said.
 const again = chosen.filter((file) => counts.get(file).failed.length > 0);
 if (names.length === 0 && again.length > 0) {

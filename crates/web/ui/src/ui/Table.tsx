@@ -6,7 +6,7 @@ import type { SearchQueryPageResponse } from '../api/generated/types';
 import { t } from '../language';
 import { CopyList } from '../views/CopyAs';
 import { total } from './numbers';
-import { Failure } from './parts';
+import { Failure, held } from './parts';
 
 export const PAGE_SIZE = 50;
 
@@ -58,7 +58,7 @@ export function Table<Row>(props: {
   select?: { isChosen: (row: Row) => boolean; toggle: (row: Row) => void; all: (rows: Row[]) => void; name: (row: Row) => string };
 }): JSX.Element {
   const [place, setPlace] = useSearchParams<Place & Record<string, string>>();
-  const rows = () => props.query.data?.items ?? [];
+  const rows = held(() => props.query.data?.items ?? []);
   // Once for all rows: the heads are made anew when the language changes.
   const columns = createMemo(() => props.columns);
   const sorted = () => (place.sort ?? props.usual ?? '').split(':');

@@ -1,5 +1,5 @@
 // Small parts that many pages have.
-import { createSignal, createUniqueId, type JSX, onMount, Show } from 'solid-js';
+import { type Accessor, createMemo, createSignal, createUniqueId, type JSX, onCleanup, onMount, Show, untrack } from 'solid-js';
 import { Problem } from '../api/http';
 import { t } from '../language';
 import { refresh } from '../query';
@@ -76,6 +76,16 @@ export function Field(props: { label: string; children: JSX.Element; hint?: stri
   );
 }
 
+/** Dialogs that are open, one over the other. */
+const [dialogs, setDialogs] = createSignal(0);
+
+/** What is shown, as it was when a dialog was opened over it: a row that others change keeps the dialog that stands in it,
+ * and what was typed there. */
+export function held<Shown extends object>(shown: Accessor<Shown>): Accessor<Shown> {
+  const below = untrack(dialogs);
+  return createMemo((before?: Shown) => (before && dialogs() > below ? before : shown()));
+}
+
 /** A modal dialog, open as long as it is there. Escape and the backdrop ask `onClose`. */
 export function Dialog(props: { title: string; onClose: () => void; children: JSX.Element; wide?: boolean }): JSX.Element {
   let dialog!: HTMLDialogElement;
@@ -87,6 +97,8 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
       if (!Object.hasOwn(one, 'defaultValue')) one.defaultValue = one.value;
     }
     dialog.showModal();
+    setDialogs((open) => open + 1);
+    onCleanup(() => setDialogs((open) => open - 1));
   });
   const isTyped = () =>
     [...dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox]), textarea')].some(

@@ -121,6 +121,32 @@ test('a mapping rule is created, changed and deleted', () =>
     assert.equal((await found('mapping-rules', { mappingRuleId: 'managers' })).page.totalItems, 0);
   }));
 
+test('a row that somebody else changes keeps the dialog that stands in it, and what was typed there', async () => {
+  await server.rest('POST', '/v2/groups', { groupId: 'kept', name: 'Before' }, admin);
+  await withUser('admin', '/admin/groups', async (page) => {
+    await page.getByRole('button', { name: 'Edit kept' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Mine');
+    const read = page.waitForResponse(/groups\/search$/);
+    await server.rest('PUT', '/v2/groups/kept', { name: 'Theirs', description: 'theirs' }, admin);
+    await (await read).finished();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Mine');
+    page.once('dialog', (question) => question.accept());
+    await page.keyboard.press('Escape');
+    await rowsOf(page, 'Groups').filter({ hasText: 'Theirs' }).waitFor();
+  });
+});
+
+test('rows that stay as they are keep the focus when others change', async () => {
+  for (const groupId of ['moving', 'still']) await server.rest('POST', '/v2/groups', { groupId, name: groupId }, admin);
+  await withUser('admin', '/admin/groups', async (page) => {
+    await page.getByRole('button', { name: 'Edit still' }).focus();
+    await server.rest('PUT', '/v2/groups/moving', { name: 'Moved', description: '' }, admin);
+    await rowsOf(page, 'Groups').filter({ hasText: 'Moved' }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText), 'Edit still');
+  });
+});
+
 for (const [path, table, text, body] of [
   ['users', 'Users', 'late-user', { username: 'late-user', password: 'late-user', name: 'Late' }],
   ['groups', 'Groups', 'late-group', { groupId: 'late-group', name: 'Late' }],
