@@ -251,9 +251,9 @@ impl Changes {
         (u64::from_str_radix(epoch, 16).ok()? == self.epoch).then(|| place.parse().ok())?
     }
 
-    /// The place of a name that this program has told readers.
-    pub fn told(&self, name: &str) -> Option<u64> {
-        self.place_of(name).filter(|place| *place <= self.state.lock().next)
+    /// Whether this program has told readers of a place by this name.
+    pub fn has_told(&self, name: &str) -> bool {
+        self.place_of(name).is_some_and(|place| place <= self.state.lock().next)
     }
 
     /// The flushes from a place on, and the place behind them. `None`: the place is unknown here, so everything may

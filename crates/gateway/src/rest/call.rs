@@ -49,8 +49,10 @@ pub(crate) struct Call<'a> {
     pub(super) commands: AtomicU32,
     /// How far the log was after what it did.
     pub(super) positions: Mutex<Positions>,
-    /// The place of the hint of changes that it follows, whose rows secondary storage shows.
-    pub(super) hint: Option<u64>,
+    /// Whether it follows a hint of changes, whose rows secondary storage shows.
+    pub(super) follows_hint: bool,
+    /// Whether an answer that another call got will do, if no change was told since.
+    pub(super) shares_answers: bool,
     /// How far secondary storage was behind when it was waited for, if it was.
     pub(super) lag: OnceCell<Option<Duration>>,
 }
@@ -79,7 +81,8 @@ impl<'a> Call<'a> {
             idempotency_key: None,
             commands: AtomicU32::new(0),
             positions: Mutex::default(),
-            hint: None,
+            follows_hint: false,
+            shares_answers: false,
             lag: OnceCell::new(),
         }
     }
@@ -196,14 +199,14 @@ impl<'a> Call<'a> {
 
     pub(super) fn storage(&self) -> Result<Reads<'a>, Failure> {
         let storage = self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)?;
-        Ok(Reads { storage, hint: self.hint })
+        Ok(Reads { storage, shares_answers: self.shares_answers })
     }
 
     /// The same, once it shows everything that was answered before, or the time for that is over; waits once a call.
     /// Behind a hint, the store shows what the hint is about.
     pub(super) async fn fresh_storage(&self) -> Result<Reads<'a>, Failure> {
         let storage = self.storage()?;
-        if self.hint.is_some() {
+        if self.follows_hint {
             return Ok(storage);
         }
         self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;

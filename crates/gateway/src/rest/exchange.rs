@@ -257,7 +257,9 @@ impl Gateway {
                 self.broker.hasten_exports(EXPORTER_ID);
                 position::wait(storage, wanted).await?;
             }
-            call.hint = position::hint(storage, headers);
+            call.follows_hint = position::follows_hint(storage, headers);
+            // Not every write of the store is a change that is told.
+            call.shares_answers = call.follows_hint && !headers.contains_key(AWAIT_POSITION);
         }
         let mut reply = perform(&call).await?;
         reply.positions = call.positions();

@@ -14,10 +14,10 @@ pub(super) const AWAIT_POSITION: HeaderName = HeaderName::from_static("baton-awa
 /// Names the answer to `changes` that a read follows, by its `after`. Such a read need not be fresher than the hint.
 const AFTER_CHANGE: HeaderName = HeaderName::from_static("baton-after-change");
 
-/// The place of the hint that a request follows, if this broker has told it; others are no worse for it.
-pub(super) fn hint(storage: &Storage, headers: &HeaderMap) -> Option<u64> {
-    let name = headers.get(AFTER_CHANGE)?.to_str().ok()?;
-    storage.progress.changes.told(name)
+/// Whether a request follows a hint that this broker has told; others are no worse for it.
+pub(super) fn follows_hint(storage: &Storage, headers: &HeaderMap) -> bool {
+    let name = headers.get(AFTER_CHANGE).and_then(|value| value.to_str().ok());
+    name.is_some_and(|name| storage.progress.changes.has_told(name))
 }
 
 /// Waits until secondary storage shows positions.

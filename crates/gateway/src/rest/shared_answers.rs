@@ -13,7 +13,7 @@ const KEPT_MAX: usize = 64;
 const ROWS_MAX: usize = 200;
 /// Bytes of an answer that is kept.
 const BYTES_MAX: usize = 64 * 1024;
-/// How long an answer is given again: no page waits longer between two looks at a list.
+/// How long an answer is given again: what the sweeper removes is no change that is told.
 const SHARED_FOR: Duration = Duration::from_secs(2);
 
 /// A question to the store.
@@ -37,17 +37,15 @@ struct Answer {
 }
 
 impl SharedAnswers {
-    /// The answer to a question that shows all changes up to the place of a hint. One that is wanted by several at once
-    /// is asked for once. `place` is that of the changes now.
+    /// The answer to a question that shows all changes up to the place where they are now: nobody sees less than what
+    /// was shown before. One that is wanted by several at once is asked for once.
     pub(super) async fn find(
         &self,
         question: Question,
-        hint: u64,
         place: u64,
         ask: impl AsyncFnOnce(Question) -> Result<Found, StoreError>,
     ) -> Result<Found, StoreError> {
-        debug_assert!(hint <= place, "a hint of changes that are to come: {hint} of {place}");
-        let answer = self.answer(&question, hint, place);
+        let answer = self.answer(&question, place);
         let found = answer.found.get_or_try_init(|| ask(question)).await?;
         if !is_short(found) {
             self.0.lock().retain(|kept| !Arc::ptr_eq(kept, &answer));
@@ -55,10 +53,10 @@ impl SharedAnswers {
         Ok(found.clone())
     }
 
-    fn answer(&self, question: &Question, hint: u64, place: u64) -> Arc<Answer> {
+    fn answer(&self, question: &Question, place: u64) -> Arc<Answer> {
         let mut kept = self.0.lock();
-        kept.retain(|answer| answer.asked.elapsed() < SHARED_FOR);
-        let known = kept.iter().find(|answer| answer.place >= hint && answer.question == *question);
+        kept.retain(|answer| answer.place >= place && answer.asked.elapsed() < SHARED_FOR);
+        let known = kept.iter().find(|answer| answer.question == *question);
         if let Some(answer) = known {
             return Arc::clone(answer);
         }
@@ -96,41 +94,40 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_shared_by_those_whose_hints_it_shows() {
+    async fn an_answer_is_shared_until_something_changes() {
         let answers = SharedAnswers::default();
         let asked = AtomicU32::new(0);
-        let ask = async |key: i64, hint: u64, place: u64| {
+        let ask = async |key: i64, place: u64| {
             let once = async |_| {
                 asked.fetch_add(1, Ordering::Relaxed);
                 tokio::task::yield_now().await;
                 Ok(found(1))
             };
-            answers.find(question(key), hint, place, once).await.expect("an answer");
+            answers.find(question(key), place, once).await.expect("an answer");
             asked.load(Ordering::Relaxed)
         };
-        let both = tokio::join!(ask(1, 5, 5), ask(1, 5, 6));
+        let both = tokio::join!(ask(1, 5), ask(1, 5));
         assert_eq!(both, (1, 1), "several at once");
-        assert_eq!(ask(1, 5, 7).await, 1);
-        assert_eq!(ask(2, 5, 7).await, 2, "another question");
-        assert_eq!(ask(1, 6, 7).await, 3, "a later hint");
-        assert_eq!(ask(1, 7, 7).await, 3);
-        assert_eq!(ask(1, 8, 8).await, 4);
+        assert_eq!(ask(1, 5).await, 1);
+        assert_eq!(ask(2, 5).await, 2, "another question");
+        assert_eq!(ask(1, 6).await, 3, "after a change");
+        assert_eq!(ask(1, 6).await, 3);
     }
 
     #[tokio::test]
     async fn long_answers_and_failures_are_not_kept_and_few_are() {
         let answers = SharedAnswers::default();
-        answers.find(question(1), 1, 1, async |_| Ok(found(ROWS_MAX + 1))).await.expect("an answer");
+        answers.find(question(1), 1, async |_| Ok(found(ROWS_MAX + 1))).await.expect("an answer");
         let text = Value::Text("x".repeat(BYTES_MAX).into());
         let wide = Found { rows: vec![vec![text]], ..Found::default() };
-        answers.find(question(1), 1, 1, async |_| Ok(wide)).await.expect("an answer");
+        answers.find(question(1), 1, async |_| Ok(wide)).await.expect("an answer");
         assert!(answers.0.lock().is_empty());
         let away = async |_| Err(StoreError::Unavailable("away".to_owned()));
-        answers.find(question(1), 1, 1, away).await.expect_err("the store is away");
-        let after = answers.find(question(1), 1, 1, async |_| Ok(found(2))).await.expect("an answer");
+        answers.find(question(1), 1, away).await.expect_err("the store is away");
+        let after = answers.find(question(1), 1, async |_| Ok(found(2))).await.expect("an answer");
         assert_eq!(after, found(2));
         for key in 0..=KEPT_MAX as i64 {
-            answers.find(question(key), 1, 1, async |_| Ok(found(1))).await.expect("an answer");
+            answers.find(question(key), 1, async |_| Ok(found(1))).await.expect("an answer");
         }
         assert_eq!(answers.0.lock().len(), KEPT_MAX);
     }

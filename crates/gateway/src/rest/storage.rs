@@ -38,8 +38,8 @@ pub struct Storage {
 #[derive(Clone, Copy)]
 pub(super) struct Reads<'a> {
     pub(super) storage: &'a Storage,
-    /// The place of the hint that the request follows. It shares the answers of others that follow one.
-    pub(super) hint: Option<u64>,
+    /// Whether answers that other requests got will do.
+    pub(super) shares_answers: bool,
 }
 
 impl Deref for Reads<'_> {
@@ -60,10 +60,12 @@ impl Reads<'_> {
     }
 
     async fn ask(self, question: Question) -> Result<Found, Failure> {
-        let Some(hint) = self.hint else { return self.storage.ask(question).await };
+        if !self.shares_answers {
+            return self.storage.ask(question).await;
+        }
         let place = self.progress.changes.place();
         let ask = async |question| self.storage.answer(question).await;
-        let answer = self.answers.find(question, hint, place, ask).await;
+        let answer = self.answers.find(question, place, ask).await;
         self.told(answer)
     }
 }
