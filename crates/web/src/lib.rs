@@ -94,12 +94,12 @@ impl Pages {
     }
 
     fn file(&self, file: &Asset, headers: &HeaderMap) -> Response<Bytes> {
-        let content = Content { media: file.media, tag: file.tag, body: Body::Packed(file.packed) };
+        let content = Content { media: file.media, tag: file.tag, body: Sent::Packed(file.packed) };
         self.send(StatusCode::OK, content, IMMUTABLE, headers)
     }
 
     fn page(&self, status: StatusCode, headers: &HeaderMap) -> Response<Bytes> {
-        let content = Content { media: HTML, tag: &self.page.tag, body: Body::Plain(&self.page.text) };
+        let content = Content { media: HTML, tag: &self.page.tag, body: Sent::Plain(&self.page.text) };
         self.send(status, content, ASK_AGAIN, headers)
     }
 
@@ -115,7 +115,7 @@ impl Pages {
         let tag = format!("\"{}\"", content.tag);
         headers.insert(ETAG, HeaderValue::from_str(&tag).expect("digits"));
         headers.insert(CACHE_CONTROL, caching);
-        if matches!(content.body, Body::Packed(_)) {
+        if matches!(content.body, Sent::Packed(_)) {
             headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
         }
         if status == StatusCode::OK && is_known(request, &tag) {
@@ -124,12 +124,12 @@ impl Pages {
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content.media));
         *response.body_mut() = match content.body {
-            Body::Packed(packed) if takes_gzip(request) => {
+            Sent::Packed(packed) if takes_gzip(request) => {
                 headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 Bytes::from_static(packed)
             }
-            Body::Packed(packed) => unpack(packed),
-            Body::Plain(text) => text.clone(),
+            Sent::Packed(packed) => unpack(packed),
+            Sent::Plain(text) => text.clone(),
         };
         response
     }
@@ -161,10 +161,11 @@ impl Pages {
 struct Content<'a> {
     media: &'static str,
     tag: &'a str,
-    body: Body<'a>,
+    body: Sent<'a>,
 }
 
-enum Body<'a> {
+/// The form in which content is kept.
+enum Sent<'a> {
     Packed(&'static [u8]),
     Plain(&'a Bytes),
 }

@@ -209,7 +209,7 @@ impl<'a> Call<'a> {
         if self.follows_hint {
             return Ok(storage);
         }
-        self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;
+        self.lag.get_or_init(|| storage.storage.freshen(&*self.gateway.broker)).await;
         Ok(storage)
     }
 

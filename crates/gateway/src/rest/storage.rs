@@ -7,7 +7,6 @@ use super::shared_answers::{Question, SharedAnswers};
 use broker_api::Broker;
 use protocol::FIRST_PARTITION;
 use search::{EXPORTER_ID, Found, Progress, Reader, Row, Search, Statistics, StoreError};
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,14 +41,6 @@ pub(super) struct Reads<'a> {
     pub(super) shares_answers: bool,
 }
 
-impl Deref for Reads<'_> {
-    type Target = Storage;
-
-    fn deref(&self) -> &Storage {
-        self.storage
-    }
-}
-
 impl Reads<'_> {
     pub(super) async fn search(self, search: Search) -> Result<Found, Failure> {
         self.ask(Question::Search(search)).await
@@ -63,10 +54,11 @@ impl Reads<'_> {
         if !self.shares_answers {
             return self.storage.ask(question).await;
         }
-        let place = self.progress.changes.place();
-        let ask = async |question| self.storage.answer(question).await;
-        let answer = self.answers.find(question, place, ask).await;
-        self.told(answer)
+        let storage = self.storage;
+        let place = storage.progress.changes.place();
+        let ask = async |question| storage.answer(question).await;
+        let answer = storage.answers.find(question, place, ask).await;
+        storage.told(answer)
     }
 }
 

@@ -169,7 +169,7 @@ impl Zones {
                 Some((Some((Value::Integer(*low), Value::Integer(*high))), *nulls))
             }
             Zone::Texts { low, high, nulls, .. } => {
-                // What stands behind the beginning is not known.
+                // The text behind its beginning is not known.
                 let is_whole = high.len() + char::MAX.len_utf8() <= TEXT_BYTES_MAX;
                 let high = if is_whole { high.clone() } else { Name::from(format!("{high}{}", char::MAX)) };
                 Some((Some((Value::Text(low.clone()), Value::Text(high))), *nulls))

@@ -127,7 +127,7 @@ pub(super) async fn wait(call: &Call<'_>) -> Result<Reply, Failure> {
         Topic::parse(name).ok_or_else(|| Failure::invalid(format!("topics[{at}]: is no topic")))
     };
     let topics: Vec<Topic> = names.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-    let storage = call.storage()?;
+    let storage = call.storage()?.storage;
     let (progress, ticks) = (&storage.progress, &storage.list_ticks);
     let hasten = || storage.hasten(&*call.gateway.broker);
     let sight = ReadAuthorization::of(call).await?;

@@ -70,7 +70,7 @@ pub(in crate::rest) async fn of_elements_of_definition(
     definition: Operand,
 ) -> Result<Reply, Failure> {
     let of = |column| Filter::Column(column, Test::Equal(definition.clone()));
-    if !call.storage()?.has_counts() {
+    if !call.storage()?.storage.has_counts() {
         return of_elements(call, of(element::DEFINITION_KEY)).await;
     }
     let living = Statistics {

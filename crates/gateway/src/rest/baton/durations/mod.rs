@@ -19,7 +19,7 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
         to_ms: moment(call, "to")?,
         element_id: call.fields.text("elementId").map(|id| Name::from(&*id)),
     };
-    let counts = call.storage()?.counts_durations();
+    let counts = call.storage()?.storage.counts_durations();
     let told = if counts { counters::read(call, &asked).await? } else { sample::read(call, &asked).await? };
     Ok(written(&told))
 }
