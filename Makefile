@@ -23,7 +23,7 @@ help: ## List the targets
 demo: ## Run 150 orders per second through a server of its own, over gRPC and over REST, and compare
 	@scripts/needs cc $(CARGO)
 	@test -x "$(TARGET)/demo/baton" || scripts/room "$(TARGET)" 900
-	@test -x "$(TARGET)/demo/baton" || echo "Building some 300 crates; two cores take about six minutes, once."
+	@test -x "$(TARGET)/demo/baton" || echo "Building some 300 crates; two cores take about ten minutes, once."
 	$(CARGO) build --locked --profile demo --no-default-features --features web -p baton
 	@mkdir -p "$(SCRATCH)"
 	"$(TARGET)/demo/baton" demo --scratch "$(SCRATCH)" $(ARGS)
