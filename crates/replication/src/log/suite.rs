@@ -257,8 +257,8 @@ proptest! {
 
     #[test]
     fn a_log_equals_its_model_whatever_is_done_to_it(steps in steps()) {
-        // A thread of its own: raft-engine keeps the block that a thread has read last by its place in a file, whichever
-        // directory that is in.
+        // A thread of its own: raft-engine keeps the block that a thread has read last by its place in a file,
+        // whichever directory that is in.
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let case = std::thread::spawn(move || runtime.block_on(run(steps)));
         if let Err(panic) = case.join() {
