@@ -145,20 +145,10 @@ fn retain_column(
     let pack = opened.pack;
     let passes = |value: &Value| value_passes(value, kind, test);
     match pack.column(column) {
-        Column::Same(value) => {
-            if !passes(value) {
-                rows.clear();
-            }
-        }
+        Column::Same(_) | Column::Names { .. } => retain_values(rows, opened, column, passes)?,
         Column::Numbers { .. } => {
             rows.retain(|row| number_passes(pack.integer(column, *row as usize), test));
         }
-        Column::Names { names, width, at, beside: None } => {
-            let of_names = names_that_pass(names, kind, test);
-            let is_met: Vec<bool> = std::iter::once(passes(&Value::Null)).chain(of_names).collect();
-            retain_codes(rows, pack, (*width, *at), &is_met)?;
-        }
-        Column::Names { .. } => try_retain(rows, |row| Ok(passes(&opened.value(column, row)?)))?,
         Column::Texts(texts) => {
             // The hash decides where it can, so that few texts are read.
             let wanted: Option<BTreeSet<u32>> = match test {

@@ -286,7 +286,7 @@ impl<'c> Sought<'_, 'c> {
             }
             packs.each(std::slice::from_ref(&pack), |of| {
                 of.matching(entity, self.condition, |opened, rows| {
-                    self.gather(pack, opened, &rows, is_outside)
+                    self.gather(pack, opened, rows, is_outside)
                 })?;
                 Ok(true)
             })?;
@@ -319,7 +319,7 @@ impl<'c> Sought<'_, 'c> {
         &mut self,
         pack: Pack<'c>,
         opened: &Opened<'_>,
-        rows: &[u32],
+        mut rows: Vec<u32>,
         is_outside: bool,
     ) -> Result<(), PackError> {
         if self.count_up_to > 0 {
@@ -331,7 +331,6 @@ impl<'c> Sought<'_, 'c> {
         let order = self.order;
         let cursor = self.cursor().cloned();
         let cursor = cursor.as_ref();
-        let mut rows = rows.to_vec();
         if self.worst.is_some() || cursor.is_some() {
             // The first column decides most: of one that has few different values, each is looked at once.
             retain_values(&mut rows, opened, order[0].column, |value| {
