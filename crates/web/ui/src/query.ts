@@ -18,7 +18,7 @@ export const client = new QueryClient({
       // Half of the pause is by chance, so that pages that failed together do not come back together.
       retryDelay: (count) => Math.min(RETRY_FIRST_MS * 2 ** count, RETRY_MAX_MS) * (0.5 + Math.random() / 2),
       staleTime: 1000,
-      // What is as it was stays the same object, so that its part of the page stays, too, with focus and selection.
+      // Unchanged parts of an answer stay the same objects, so that their rows stay on the page, with focus and selection.
       reconcile: (before: unknown, now: unknown) => replaceEqualDeep(unwrap(before), now),
       // Reads with topics are asked again by `live/poll.ts` when the page is looked at again.
       refetchOnWindowFocus: ({ meta }) => meta?.['topics'] === undefined,
