@@ -1,5 +1,6 @@
 //! Inputs of an evaluation: variables, clock, seed, limits, dialect.
 
+use crate::dialect::Dialect;
 use crate::temporal::{DateTime, Zone};
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -41,19 +42,6 @@ impl<V: Variables + ?Sized> Variables for Arc<V> {
     fn get(&self, name: &str) -> Option<Value> {
         (**self).get(name)
     }
-}
-
-/// The dialect, where Camunda and the standard differ.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Dialect {
-    /// As Camunda 8 executes it.
-    #[default]
-    Camunda,
-    /// The same, as logs of engine versions before 5 have it: fewer arguments are taken, and variables leave zero
-    /// seconds of times out.
-    StricterCamunda,
-    /// Strictly as in DMN 1.5.
-    Standard,
 }
 
 /// Bounds of one evaluation. They count work, not time, so every replica ends alike.

@@ -14,6 +14,7 @@
 mod ast;
 mod builtins;
 mod diagnostics;
+mod dialect;
 mod environment;
 mod evaluate;
 mod expression;
@@ -28,7 +29,8 @@ mod value;
 
 pub use ::json::DEPTH_MAX as JSON_DEPTH_MAX;
 pub use diagnostics::{Evaluation, EvaluationError, ParseError, Warning, WarningKind};
-pub use environment::{Budget, Dialect, Environment, Limits, Types, Variables};
+pub use dialect::Dialect;
+pub use environment::{Budget, Environment, Limits, Types, Variables};
 pub use expression::Expression;
 pub use from_ai::AiParameter;
 pub use json::{JsonError, SIZE_MAX as JSON_SIZE_MAX};

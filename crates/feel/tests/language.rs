@@ -49,7 +49,9 @@ fn values_leave_in_the_forms_that_clients_know() {
         "date and time(\"2030-07-01T10:00:05@Europe/Berlin\")",
         r#""2030-07-01T10:00:05+02:00[Europe/Berlin]""#,
     );
-    check("time(\"10:30:00\")", r#""10:30:00""#);
+    check("time(\"10:30:00\")", r#""10:30""#);
+    check("[time(\"10:11\"), time(\"10:30:01\")]", r#"["10:11","10:30:01"]"#);
+    check("string(time(\"10:11\"))", r#""10:11:00""#);
     check("time(\"10:30:00+01:00\")", r#""10:30:00+01:00""#);
     check("[1..2]", "null");
     check("function(x) x", "null");
@@ -60,14 +62,52 @@ fn values_leave_in_the_forms_that_clients_know() {
 }
 
 #[test]
-fn variables_of_earlier_engine_versions_have_no_zero_seconds() {
+fn variables_of_times_have_no_zero_seconds() {
     let times = r#"{d: date and time("2024-02-29T10:00:00"), z: [date and time("2024-02-29T10:00:00Z")],
                     t: time("10:00:00"), s: time("10:00:01")}"#;
     let expression = Expression::parse(times).unwrap();
     let value = expression.evaluate(&(), &Environment::default()).unwrap().value;
-    let earlier = value.to_json_in(Dialect::StricterCamunda, usize::MAX).unwrap();
-    let expected = r#"{"d":"2024-02-29T10:00","z":["2024-02-29T10:00Z"],"t":"10:00","s":"10:00:01"}"#;
-    assert_eq!(String::from_utf8(earlier).unwrap(), expected);
+    for (dialect, time) in [(Dialect::Camunda, "10:00"), (Dialect::Standard, "10:00:00")] {
+        let found = value.to_json_in(dialect, usize::MAX).unwrap();
+        let expected = format!(
+            r#"{{"d":"2024-02-29T10:00:00","z":["2024-02-29T10:00:00Z"],"t":"{time}","s":"10:00:01"}}"#
+        );
+        assert_eq!(String::from_utf8(found).unwrap(), expected);
+    }
+}
+
+#[test]
+fn numbers_keep_their_digits_on_the_way_through() {
+    let through = |dialect: Dialect, number: &str| {
+        let variables = Value::from_json(format!(r#"{{"v":{number}}}"#).into()).unwrap();
+        let environment = Environment { dialect, ..Environment::default() };
+        let evaluated =
+            Expression::parse("[v]").unwrap().evaluate(variables.as_context().unwrap(), &environment);
+        String::from_utf8(evaluated.unwrap().value.to_json_in(dialect, usize::MAX).unwrap()).unwrap()
+    };
+    for (number, expected) in [
+        ("12345678901234567.89", "[12345678901234567.89]"),
+        ("0.1234567890123456789", "[0.1234567890123456789]"),
+        ("-98765432109876543210.123456789", "[-98765432109876543210.123456789]"),
+        ("1.10", "[1.1]"),
+        ("1.0", "[1]"),
+        ("1e2", "[100]"),
+        ("-0.0", "[0]"),
+        ("89014103211118510721", "[89014103211118510721]"),
+        ("1e50", "[1e50]"),
+        ("0.000000000000000000000000000001", "[0.000000000000000000000000000001]"),
+    ] {
+        assert_eq!(through(Dialect::Camunda, number), expected, "{number}");
+    }
+    check("[1 / 3, 2 / 3, 10 / 3]", "[0.3333333333333333,0.6666666666666666,3.3333333333333335]");
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_never_cut_to_them() {
+    check("duration(\"P1M\") * 10 ** 30", "null");
+    check("for i in 10 ** 19 .. 10 ** 19 + 2 return i", "null");
+    check("cycle(10 ** 20, duration(\"PT1S\"))", r#""R100000000000000000000/PT1S""#);
+    check("cycle(2.9, duration(\"PT1S\"))", r#""R2/PT1S""#);
 }
 
 #[test]

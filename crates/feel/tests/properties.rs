@@ -21,7 +21,7 @@ fn number() -> impl Strategy<Value = Number> {
         .prop_map(|(coefficient, scale)| Number::from_parts(coefficient, scale).expect("within the range"))
 }
 
-/// The same number with far more digits than any of our operations need.
+/// A number with far more digits of precision than any of our operations need.
 fn exact(number: Number) -> D512 {
     let context = DecimalContext::default().with_rounding_mode(RoundingMode::HalfEven);
     D512::from_str(&number.to_string(), context).expect("a number")

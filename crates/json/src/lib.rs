@@ -3,11 +3,13 @@
 //! A [`Cursor`] checks the text as it goes. A [`Scanner`] goes over text that was checked before. Neither recurses nor
 //! copies.
 
+mod canonical;
 mod cursor;
 mod grammar;
 mod scanner;
 mod string;
 
+pub use canonical::{PLAIN_DIGITS_MAX, canonical, write_number};
 pub use cursor::{Cursor, Literal, Token};
 pub use grammar::depth;
 pub use scanner::Scanner;

@@ -20,7 +20,19 @@ impl<'a> Scanner<'a> {
         self.position
     }
 
-    fn peek(&self) -> Option<u8> {
+    /// The bytes from `start` to here.
+    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..self.position).unwrap_or_default()
+    }
+
+    /// The number or word that begins here.
+    pub(crate) fn plain(&mut self) -> &'a [u8] {
+        let start = self.position;
+        self.skip_plain();
+        self.since(start)
+    }
+
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.position).copied()
     }
 

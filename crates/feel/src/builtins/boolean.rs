@@ -1,6 +1,6 @@
 //! Boolean functions, and those about null.
 
-use super::{Builtin, Failure, Outcome, fixed, function};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function};
 use crate::evaluate::{Evaluator, Fatal};
 use crate::value::Value;
 

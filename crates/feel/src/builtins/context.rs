@@ -1,6 +1,7 @@
 //! Functions of contexts (DMN 1.5 table 80, and Camunda's additions).
 
-use super::{Builtin, Failure, Outcome, context, fixed, function, message, variadic};
+use super::argument::{self, context};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function, message, variadic};
 use crate::evaluate::Evaluator;
 use crate::value::{Context, List, Value};
 use std::sync::Arc;
@@ -71,7 +72,7 @@ fn put_path(evaluator: &mut Evaluator<'_>, target: &Context, keys: &List, value:
     let mut path: Vec<(Context, &str)> = Vec::with_capacity(keys.len());
     let mut inner = target.clone();
     for key in keys {
-        let key = super::text(key)?;
+        let key = argument::text(key)?;
         evaluator.open_context(&inner)?;
         let next = inner.get(key);
         path.push((inner, key));
@@ -92,7 +93,7 @@ fn put_path(evaluator: &mut Evaluator<'_>, target: &Context, keys: &List, value:
 
 fn merge(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut entries = Vec::new();
-    for source in super::list(&arguments[0])? {
+    for source in argument::list(&arguments[0])? {
         let source = context(source)?;
         evaluator.open_context(source)?;
         evaluator.spend(2 * source.len())?;

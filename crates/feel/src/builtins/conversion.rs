@@ -1,6 +1,8 @@
 //! Conversions between types (DMN 1.5 table 72).
 
-use super::{Builtin, Failure, Outcome, fixed, function, integer, json, message, number, or_message, text};
+use super::argument::{self, integer, number, text};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function, message, or_message};
+use super::json;
 use crate::evaluate::Evaluator;
 use crate::number::{Number, Rounding};
 use crate::temporal::{Date, DateTime, NANOS_PER_SECOND, Time, Zone, parse_days_time, parse_years_months};
@@ -79,10 +81,10 @@ fn to_number(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 }
 
 fn context(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
-    let list = super::list(&arguments[0])?;
+    let list = argument::list(&arguments[0])?;
     let mut entries: Vec<(Arc<str>, Value)> = Vec::with_capacity(list.len());
     for item in list {
-        let entry = super::context(item)?;
+        let entry = argument::context(item)?;
         let (Some(Value::String(key)), Some(value)) = (entry.get("key"), entry.get("value")) else {
             return Err(Failure::Illegal);
         };
@@ -90,7 +92,7 @@ fn context(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     }
     let given = entries.len();
     let context = evaluator.new_context(entries)?;
-    if evaluator.is_standard() && super::context(&context)?.len() < given {
+    if evaluator.is_standard() && argument::context(&context)?.len() < given {
         return message("a key is used twice");
     }
     Ok(context)

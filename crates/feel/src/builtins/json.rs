@@ -1,6 +1,7 @@
 //! `from json` and `to json`.
 
-use super::{Failure, Outcome, text};
+use super::argument::text;
+use super::builtin::{Failure, Outcome};
 use crate::evaluate::Evaluator;
 use crate::temporal::{format_iso_hours, format_years_months};
 use crate::value::Value;

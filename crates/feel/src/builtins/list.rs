@@ -1,6 +1,7 @@
 //! Functions of lists (DMN 1.5 table 75, and Camunda's additions). Aggregations are in `ordering`.
 
-use super::{Builtin, Failure, Outcome, fixed, function, integer, list, message, variadic};
+use super::argument::{integer, list};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function, message, variadic};
 use crate::evaluate::{Evaluator, compare};
 use crate::value::{List, Value};
 use std::cmp::Ordering;

@@ -1,6 +1,7 @@
 //! Functions of numbers (DMN 1.5 table 76, and Camunda's additions).
 
-use super::{Builtin, Failure, Outcome, fixed, function, integer, message, number, or_message};
+use super::argument::{self, integer, number};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function, message, or_message};
 use crate::evaluate::{Evaluator, Fatal};
 use crate::number::{Number, Rounding};
 use crate::value::Value;
@@ -37,7 +38,7 @@ fn round(arguments: &[Value], mode: Rounding) -> Outcome {
 
 fn decimal(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let Some(mode) = arguments.get(2) else { return round(arguments, Rounding::HalfEven) };
-    let mode = super::text(mode)?;
+    let mode = argument::text(mode)?;
     let rounding = match mode.to_ascii_uppercase().as_str() {
         "UP" => Rounding::Up,
         "DOWN" => Rounding::Down,

@@ -1,7 +1,8 @@
 //! Aggregations of a list of numbers, and extremes (DMN 1.5 table 75).
 
+use super::argument::{list, number};
+use super::builtin::{Builtin, Failure, Outcome, function, or_message, variadic};
 use super::list::order;
-use super::{Builtin, Failure, Outcome, function, list, number, or_message, variadic};
 use crate::evaluate::{Evaluator, Fatal};
 use crate::number::Number;
 use crate::value::{List, Value};

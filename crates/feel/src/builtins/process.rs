@@ -1,7 +1,8 @@
 //! Functions that only processes have: timer cycles and parameters of ad-hoc tools.
 
-use super::{Builtin, Failure, Outcome, fixed, function};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function};
 use crate::evaluate::Evaluator;
+use crate::number::Rounding;
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Builtin] = &[
@@ -23,7 +24,10 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
 fn cycle(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (repetitions, interval) = match arguments {
         [interval] | [Value::Null, interval] => (String::new(), interval),
-        [Value::Number(count), interval] => (count.truncate_to_i64().to_string(), interval),
+        [Value::Number(count), interval] => {
+            let whole = count.round(0, Rounding::Down).ok_or(Failure::Illegal)?;
+            (whole.to_string(), interval)
+        }
         _ => return Err(Failure::Illegal),
     };
     match interval {

@@ -1,6 +1,6 @@
 //! Relations between points and ranges (DMN 1.5 table 77, after Allen's interval algebra).
 
-use super::{Builtin, Failure, Outcome, Signature, fixed, function};
+use super::builtin::{Builtin, Failure, Outcome, Signature, fixed, function};
 use crate::evaluate::{Evaluator, compare};
 use crate::value::{Range, Value};
 use std::cmp::Ordering;

@@ -1,6 +1,7 @@
 //! Functions that take regular expressions.
 
-use super::{Failure, Outcome, message, text};
+use super::argument::text;
+use super::builtin::{Failure, Outcome, message};
 use crate::evaluate::Evaluator;
 use crate::value::Value;
 use fancy_regex::{Captures, Regex, RegexBuilder};

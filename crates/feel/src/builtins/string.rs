@@ -1,7 +1,9 @@
 //! Functions of texts (DMN 1.5 table 74, and Camunda's additions). Positions count UTF-16 units as
 //! the reference does, characters in the standard dialect.
 
-use super::{Builtin, Failure, Outcome, fixed, function, integer, message, regex, text};
+use super::argument::{self, integer, text};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function, message};
+use super::regex;
 use crate::evaluate::{Evaluator, Fatal};
 use crate::value::Value;
 
@@ -196,7 +198,7 @@ fn string_join(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (delimiter, prefix, suffix) = (optional(1)?, optional(2)?, optional(3)?);
     let mut out = String::from(prefix);
     let mut first = true;
-    for item in super::list(&arguments[0])? {
+    for item in argument::list(&arguments[0])? {
         if item.is_null() {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Functions of dates and the clock (DMN 1.5 tables 78 and 79, and Camunda's additions).
 
-use super::{Builtin, Failure, Outcome, fixed, function};
+use super::builtin::{Builtin, Failure, Outcome, fixed, function};
 use crate::evaluate::Evaluator;
 use crate::temporal::Date;
 use crate::value::Value;

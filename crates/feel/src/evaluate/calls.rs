@@ -1,7 +1,7 @@
 //! Calls of built-in functions, of functions written in FEEL, and of functions of the host.
 
 use super::cost::{FUNCTION_BYTES, cost};
-use super::{Eval, Evaluator, Fatal, Frame};
+use super::evaluator::{Eval, Evaluator, Fatal, Frame};
 use crate::ast::{Arguments, Call, Definition, NodeId, Plan};
 use crate::builtins::{self, Builtin, Failure};
 use crate::diagnostics::WarningKind;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Levels of depth of a call: it takes about as much stack as this number of nodes.
 const CALL_LEVELS: u32 = 3;
 
-/// The same for a function of the host, which may evaluate expressions in turn.
+/// Levels of depth of a call of a function of the host, which may evaluate expressions in turn.
 const NATIVE_LEVELS: u32 = 10;
 
 type Values = SmallVec<[Value; 4]>;

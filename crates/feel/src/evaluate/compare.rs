@@ -1,6 +1,6 @@
 //! Equality and order of values (DMN 1.5 §10.3.2.13 and tables 51 to 53).
 
-use crate::environment::Dialect;
+use crate::dialect::Dialect;
 use crate::temporal::NANOS_PER_SECOND;
 use crate::value::{Context, List, Value};
 use std::cmp::Ordering;

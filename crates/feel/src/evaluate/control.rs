@@ -1,9 +1,11 @@
 //! `if`, `for`, `some`, `every`.
 
-use super::cost::ITEM_BYTES;
-use super::{Eval, Evaluator, Frame, compare, too_large};
+use super::compare;
+use super::cost::{ITEM_BYTES, too_large};
+use super::evaluator::{Eval, Evaluator, Frame};
 use crate::ast::{Iterator, NodeId, Source};
 use crate::diagnostics::WarningKind;
+use crate::number::{Number, Rounding};
 use crate::program::Program;
 use crate::temporal::Date;
 use crate::value::{LIST_BYTES, List, Value};
@@ -256,7 +258,16 @@ impl<'a> Evaluator<'a> {
 
     fn steps(&mut self, first: &Value, last: &Value, included: [bool; 2]) -> Option<Items> {
         let (mut from, mut to) = match (first, last) {
-            (Value::Number(first), Value::Number(last)) => (first.truncate_to_i64(), last.truncate_to_i64()),
+            (Value::Number(first), Value::Number(last)) => {
+                let number = |number: &Number| number.round(0, Rounding::Down).and_then(Number::as_i64);
+                let Some(ends) = number(first).zip(number(last)) else {
+                    self.warn(WarningKind::InvalidType, || {
+                        format!("Expected numbers of 64 bits but found '{first}' and '{last}'")
+                    });
+                    return None;
+                };
+                ends
+            }
             (Value::Date(first), Value::Date(last)) => (first.epoch_days(), last.epoch_days()),
             _ => {
                 self.warn(WarningKind::InvalidType, || {

@@ -1,7 +1,7 @@
-//! Fuel and memory of operations larger than a node: reading JSON, traversing values, comparing texts. A unit of fuel
-//! is about the same time in each of them, see `benches/fuel.rs`.
+//! Fuel and memory of operations larger than a node: reading JSON, creating and traversing values, comparing
+//! texts. A unit of fuel is about the same time in each of them, see `benches/fuel.rs`.
 
-use super::{Eval, Evaluator, Fatal};
+use super::evaluator::{Eval, Evaluator, Fatal};
 use crate::value::{CONTEXT_BYTES, Context, LIST_BYTES, List, Value};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -20,11 +20,21 @@ const READ_ENTRY_BYTES: usize = 12;
 /// Steps for each part of a value in a full traversal, parts that are still JSON included.
 const DEEP_STEPS: usize = 4;
 
+/// Steps for creating a list, without its items; they pay for its memory.
+const LIST_STEPS: usize = 4;
+/// Steps for creating a context, without its entries.
+const CONTEXT_STEPS: usize = 8;
+
 /// Bytes of memory of an item of a list, of an entry of a context, and of texts and functions without their content.
 pub(super) const ITEM_BYTES: usize = size_of::<Value>();
-pub(super) const ENTRY_BYTES: usize = size_of::<(Arc<str>, Value)>();
+const ENTRY_BYTES: usize = size_of::<(Arc<str>, Value)>();
 const TEXT_BYTES: usize = 32;
 pub(super) const FUNCTION_BYTES: usize = 192;
+
+/// The error of an evaluation that builds a value beyond the bounds.
+pub(super) fn too_large() -> Fatal {
+    Fatal::new(crate::VALUE_EXCESS)
+}
 
 /// Bytes of memory of a new value, without its parts: a shared value takes none.
 fn own_bytes(value: &Value) -> usize {
@@ -114,14 +124,14 @@ impl Evaluator<'_> {
         self.hold(bytes)
     }
 
-    /// The same for all entries of a context.
+    /// Takes the fuel for reading all entries of a context, before the reading.
     pub(crate) fn open_context(&mut self, context: &Context) -> Eval<()> {
         let Some(raw) = context.unread() else { return Ok(()) };
         self.spend(raw.len() / ENTRY_BYTES_PER_STEP)?;
         self.hold(raw.len() * READ_ENTRY_BYTES)
     }
 
-    /// The same for one entry.
+    /// Takes the fuel for looking up one entry of a context, before the reading.
     pub(crate) fn search_context(&mut self, context: &Context) -> Eval<()> {
         let Some(raw) = context.unread() else { return Ok(()) };
         let bytes = if context.reads_all_next() { ENTRY_BYTES_PER_STEP } else { BYTES_PER_STEP };
@@ -164,5 +174,40 @@ impl Evaluator<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A list, unless it would be too deep or too large.
+    pub(crate) fn new_list(&mut self, items: Vec<Value>) -> Eval<Value> {
+        self.hold(items.len() * ITEM_BYTES)?;
+        self.end_list(items)
+    }
+
+    /// Takes the bytes of items that are gathered.
+    pub(crate) fn hold_items(&mut self, items: usize) -> Eval<()> {
+        self.hold(items * ITEM_BYTES)
+    }
+
+    /// Takes the bytes of a context that is made.
+    pub(crate) fn hold_context(&mut self, entries: usize) -> Eval<()> {
+        self.hold(CONTEXT_BYTES + entries * ENTRY_BYTES)
+    }
+
+    /// A list of items whose bytes are taken already.
+    pub(crate) fn end_list(&mut self, items: Vec<Value>) -> Eval<Value> {
+        self.spend(LIST_STEPS)?;
+        self.hold(LIST_BYTES)?;
+        let list = List::new(items);
+        self.check_extent(list.into())
+    }
+
+    /// A context, unless it would be too deep or too large.
+    pub(crate) fn new_context(&mut self, entries: Vec<(Arc<str>, Value)>) -> Eval<Value> {
+        self.spend(CONTEXT_STEPS + entries.len())?;
+        self.hold_context(entries.len())?;
+        self.check_extent(Context::new(entries).into())
+    }
+
+    pub(crate) fn check_extent(&mut self, value: Value) -> Eval<Value> {
+        if value.extent().is_within_bounds() { Ok(value) } else { Err(too_large()) }
     }
 }

@@ -1,6 +1,6 @@
 //! `list[condition]` and `list[index]`.
 
-use super::{Eval, Evaluator, Frame};
+use super::evaluator::{Eval, Evaluator, Frame};
 use crate::ast::{FilterKind, NodeId};
 use crate::diagnostics::WarningKind;
 use crate::number::Number;

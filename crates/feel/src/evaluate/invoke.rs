@@ -1,6 +1,6 @@
 //! Functions that are run outside of any expression, and built-in functions as values.
 
-use super::Evaluator;
+use super::evaluator::Evaluator;
 use crate::builtins::{self, BuiltinId};
 use crate::environment::{Budget, Environment, Variables};
 use crate::value::{Function, Value};

@@ -1,10 +1,10 @@
-//! Evaluates nodes to values. One evaluator serves one evaluation: it holds the bound names, the root variables read
-//! so far, the warnings, and the remaining budget.
+//! Evaluates nodes to values. One evaluator serves one evaluation.
 
 mod calls;
 pub(crate) mod compare;
 mod control;
 mod cost;
+mod evaluator;
 mod filters;
 mod invoke;
 mod literals;
@@ -12,115 +12,17 @@ mod operators;
 mod paths;
 mod unary;
 
-use self::cost::{ENTRY_BYTES, ITEM_BYTES};
 use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
 use crate::builtins;
-use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
-use crate::environment::{Budget, Dialect, Environment, Variables};
+use crate::diagnostics::{Evaluation, EvaluationError, WarningKind};
 use crate::program::Program;
-use crate::value::{CONTEXT_BYTES, Context, Function, LIST_BYTES, List, Range, Value};
+use crate::value::{Function, Range, Value};
+use evaluator::{Eval, Frame, Slot};
+pub(crate) use evaluator::{Evaluator, Fatal};
 use invoke::builtin_value;
-use smallvec::SmallVec;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Ends an evaluation without a result.
-#[derive(Debug)]
-pub(crate) enum Fatal {
-    /// An `assert` did not hold.
-    Assertion(Box<str>),
-    Failure(Box<str>),
-}
-
-impl Fatal {
-    pub(crate) fn new(message: impl Into<Box<str>>) -> Self {
-        Self::Failure(message.into())
-    }
-}
-
-/// Steps for creating a list, without its items; they pay for its memory.
-const LIST_STEPS: usize = 4;
-/// Steps for creating a context, without its entries.
-const CONTEXT_STEPS: usize = 8;
-
-/// The error of an evaluation that builds a value beyond the bounds.
-fn too_large() -> Fatal {
-    Fatal::new(crate::VALUE_EXCESS)
-}
-
-pub(crate) type Eval<T> = Result<T, Fatal>;
-
-/// A level of the scope.
-enum Frame {
-    Binding(Arc<str>, Value),
-    /// The item of a filter: its entries, and itself as `item`.
-    Item(Value),
-}
-
-/// A root variable: not read yet, or the cached value.
-type Slot = Option<Option<Value>>;
-
-/// State of one evaluation.
-pub(crate) struct Evaluator<'a> {
-    variables: &'a dyn Variables,
-    pub(crate) environment: &'a Environment,
-    input: Option<Value>,
-    frames: Vec<Frame>,
-    /// Start of the frames of the current function; the frames below are its callers'.
-    base: usize,
-    /// Root variables of the current program.
-    slots: SmallVec<[Slot; 4]>,
-    /// The program that the slots belong to, to tell it from others.
-    program: *const Program,
-    warnings: Vec<Warning>,
-    fuel: u64,
-    bytes: u64,
-    depth: u32,
-    random: u64,
-    /// Regular expressions used so far: each is paid for once.
-    patterns: BTreeSet<Box<str>>,
-}
-
-impl<'a> Evaluator<'a> {
-    pub(crate) fn new(
-        variables: &'a dyn Variables,
-        environment: &'a Environment,
-        input: Option<Value>,
-    ) -> Self {
-        let Budget { fuel, bytes, depth, random } = Budget::new(environment);
-        Self {
-            variables,
-            environment,
-            input,
-            frames: Vec::new(),
-            base: 0,
-            slots: SmallVec::new(),
-            program: std::ptr::null(),
-            warnings: Vec::new(),
-            fuel,
-            bytes,
-            depth,
-            random,
-            patterns: BTreeSet::new(),
-        }
-    }
-
-    /// Continues with the remainder of a budget.
-    pub(crate) fn within(mut self, budget: &Budget) -> Self {
-        self.go_on(budget);
-        self.depth = budget.depth;
-        self
-    }
-
-    pub(crate) fn budget(&self) -> Budget {
-        Budget { fuel: self.fuel, bytes: self.bytes, depth: self.depth, random: self.random }
-    }
-
-    /// Continues with the budget that a nested evaluation has left.
-    fn go_on(&mut self, left: &Budget) {
-        (self.fuel, self.bytes, self.random) = (left.fuel, left.bytes, left.random);
-    }
-
+impl Evaluator<'_> {
     pub(crate) fn run(mut self, program: &Arc<Program>) -> Result<Evaluation, EvaluationError> {
         self.run_once(program)
     }
@@ -162,93 +64,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Records a warning; the message is only made while there is room.
-    pub(crate) fn warn(&mut self, kind: WarningKind, message: impl FnOnce() -> String) {
-        if self.warnings.len() < self.environment.limits.warnings {
-            self.warnings.push(Warning { kind, message: message() });
-        }
-    }
-
-    pub(crate) fn null(&mut self, kind: WarningKind, message: impl FnOnce() -> String) -> Value {
-        self.warn(kind, message);
-        Value::Null
-    }
-
-    pub(crate) fn is_standard(&self) -> bool {
-        self.environment.dialect == Dialect::Standard
-    }
-
-    /// Whether arguments are taken that Camunda takes and the standard does not.
-    pub(crate) fn is_lenient(&self) -> bool {
-        self.environment.dialect == Dialect::Camunda
-    }
-
-    /// Takes steps from the fuel.
-    pub(crate) fn spend(&mut self, steps: usize) -> Eval<()> {
-        if let Some(left) = self.fuel.checked_sub(steps as u64) {
-            self.fuel = left;
-            Ok(())
-        } else {
-            self.fuel = 0;
-            let limit = self.environment.limits.fuel;
-            Err(Fatal::new(format!("the evaluation takes more than {limit} steps")))
-        }
-    }
-
-    /// Takes the fuel for a regular expression at its first use. Whether it is cached must not count, since that
-    /// differs between replicas.
-    pub(crate) fn pay_for_pattern(&mut self, pattern: &str, steps: usize) -> Eval<()> {
-        if self.patterns.contains(pattern) {
-            return Ok(());
-        }
-        self.patterns.insert(Box::from(pattern));
-        self.spend(steps)
-    }
-
-    /// The next number of the generator (`SplitMix64`).
-    pub(crate) fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A list, unless it would be too deep or too large.
-    pub(crate) fn new_list(&mut self, items: Vec<Value>) -> Eval<Value> {
-        self.hold(items.len() * ITEM_BYTES)?;
-        self.end_list(items)
-    }
-
-    /// Takes the bytes of items that are gathered.
-    pub(crate) fn hold_items(&mut self, items: usize) -> Eval<()> {
-        self.hold(items * ITEM_BYTES)
-    }
-
-    /// Takes the bytes of a context that is made.
-    pub(crate) fn hold_context(&mut self, entries: usize) -> Eval<()> {
-        self.hold(CONTEXT_BYTES + entries * ENTRY_BYTES)
-    }
-
-    /// A list of items whose bytes are taken already.
-    pub(crate) fn end_list(&mut self, items: Vec<Value>) -> Eval<Value> {
-        self.spend(LIST_STEPS)?;
-        self.hold(LIST_BYTES)?;
-        let list = List::new(items);
-        self.check_extent(list.into())
-    }
-
-    /// A context, unless it would be too deep or too large.
-    pub(crate) fn new_context(&mut self, entries: Vec<(Arc<str>, Value)>) -> Eval<Value> {
-        self.spend(CONTEXT_STEPS + entries.len())?;
-        self.hold_context(entries.len())?;
-        self.check_extent(Context::new(entries).into())
-    }
-
-    pub(crate) fn check_extent(&mut self, value: Value) -> Eval<Value> {
-        if value.extent().is_within_bounds() { Ok(value) } else { Err(too_large()) }
-    }
-
     /// The value of a node. Recursion comes through here and is bounded.
     fn eval(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Value> {
         self.spend(1)?;
@@ -262,17 +77,6 @@ impl<'a> Evaluator<'a> {
         let result = self.eval_composite(program, id);
         self.depth -= 1;
         result
-    }
-
-    /// Goes down some levels of recursion; the caller takes them from the depth again.
-    fn enter(&mut self, levels: u32) -> Eval<()> {
-        self.depth += levels;
-        let limit = self.environment.limits.depth;
-        if self.depth > limit {
-            self.depth -= levels;
-            return Err(Fatal::new(format!("the evaluation is nested deeper than {limit} levels")));
-        }
-        Ok(())
     }
 
     /// Kept small: its frame is part of every level of recursion.

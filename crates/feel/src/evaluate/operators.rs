@@ -1,6 +1,7 @@
 //! Arithmetic, comparison, and logic.
 
-use super::{Eval, Evaluator, Fatal, compare};
+use super::compare;
+use super::evaluator::{Eval, Evaluator, Fatal};
 use crate::ast::{Comparison, NodeId, Operator};
 use crate::diagnostics::WarningKind;
 use crate::number::{Number, Rounding};
@@ -42,8 +43,12 @@ impl Evaluator<'_> {
                 Operator::Add => add(&left, &right).or_else(|| add(&right, &left)),
                 Operator::Subtract => subtract(&left, &right),
                 Operator::Multiply => {
-                    let exact = self.is_standard();
-                    multiply(&left, &right, exact).or_else(|| multiply(&right, &left, exact))
+                    let whole = if self.is_standard() {
+                        Some
+                    } else {
+                        |factor: Number| factor.round(0, Rounding::Down)
+                    };
+                    multiply(&left, &right, whole).or_else(|| multiply(&right, &left, whole))
                 }
                 Operator::Divide => divide(&left, &right, self.is_standard()),
                 Operator::Power => None,
@@ -267,11 +272,8 @@ fn plus_duration(date: Date, duration: SignedDuration) -> Option<Date> {
 }
 
 /// A duration times a number. Camunda cuts the number to an integer first.
-fn multiply(duration: &Value, factor: &Value, exact: bool) -> Option<Value> {
-    let mut factor = factor.as_number()?;
-    if !exact {
-        factor = factor.truncate_to_i64().into();
-    }
+fn multiply(duration: &Value, factor: &Value, whole: fn(Number) -> Option<Number>) -> Option<Value> {
+    let factor = whole(factor.as_number()?)?;
     scale(duration, |amount| amount.times(factor))
 }
 

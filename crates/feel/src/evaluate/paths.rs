@@ -1,6 +1,6 @@
 //! `value.name`: entries of contexts and properties of temporal values (DMN 1.5 table 62).
 
-use super::{Eval, Evaluator};
+use super::evaluator::{Eval, Evaluator};
 use crate::diagnostics::WarningKind;
 use crate::number::Number;
 use crate::temporal::{Date, Time};

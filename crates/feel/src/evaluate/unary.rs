@@ -1,6 +1,6 @@
 //! Unary tests of decision tables and of the operator `in`.
 
-use super::{Eval, Evaluator};
+use super::evaluator::{Eval, Evaluator};
 use crate::ast::{Comparison, Node, NodeId};
 use crate::program::Program;
 use crate::value::{Range, Value};

@@ -2,7 +2,7 @@
 
 use ::json::write_string;
 
-use crate::environment::Dialect;
+use crate::dialect::Dialect;
 use crate::temporal::{format_days_time, format_years_months};
 use crate::value::Value;
 
@@ -11,9 +11,9 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     write_within(value, out, usize::MAX, Dialect::Camunda);
 }
 
-/// The same in a dialect, up to a length; false if the text is longer. Nothing beyond the length is written, and
-/// nothing of a list or context known to be longer, since such a value may be cheap to create and immense as JSON.
-/// Recursion is bounded by the depth of values.
+/// Appends a value in the form of a variable in a dialect, up to a length; false if the text is longer. Nothing beyond
+/// the length is written, and nothing of a list or context known to be longer, since such a value may be cheap to
+/// create and immense as JSON. Recursion is bounded by the depth of values.
 pub(crate) fn write_within(value: &Value, out: &mut Vec<u8>, max: usize, dialect: Dialect) -> bool {
     let fits = |more: usize, out: &Vec<u8>| more <= max.saturating_sub(out.len());
     if value.extent().json_bytes > max.saturating_sub(out.len()) as u64 {
@@ -31,11 +31,10 @@ pub(crate) fn write_within(value: &Value, out: &mut Vec<u8>, max: usize, dialect
             write_string(text, out);
         }
         Value::Date(date) => write_string(&date.to_string(), out),
-        Value::Time(time) if dialect == Dialect::StricterCamunda => write_string(&time.to_short(), out),
-        Value::Time(time) => write_string(&time.to_string(), out),
-        Value::DateTime(value) if dialect == Dialect::StricterCamunda => {
-            write_string(&value.to_short_iso(), out);
+        Value::Time(time) if dialect == Dialect::Standard => {
+            write_string(&time.to_string(), out);
         }
+        Value::Time(time) => write_string(&time.to_short(), out),
         Value::DateTime(value) => write_string(&value.to_iso(), out),
         Value::Duration(duration) => write_string(&format_days_time(*duration), out),
         Value::Period(months) => write_string(&format_years_months(*months), out),

@@ -93,7 +93,7 @@ fn json_form() {
     assert_eq!(json("2.50"), "2.5");
     assert_eq!(json("100000000000000000000"), "100000000000000000000");
     assert_eq!(json("0.3333333333333333333333333333333333"), "0.3333333333333333");
-    assert_eq!(json("0.9999999999999999999999999999999999"), "1.0");
+    assert_eq!(json("0.9999999999999999999999999999999999"), "1");
     assert_eq!(Number::parse_json("2.50").map(|value| value.to_string()).as_deref(), Some("2.5"));
     assert_eq!(Number::parse_json("1e2").map(|value| value.to_string()).as_deref(), Some("100.0"));
     assert_eq!(Number::parse_json("10.0").map(|value| value.to_string()).as_deref(), Some("10.0"));

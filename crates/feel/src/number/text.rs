@@ -1,6 +1,6 @@
 //! Numbers: parsing and formatting.
 
-use super::{Number, PRECISION, Repr, SCALE_MAX, Wide};
+use super::{COEFFICIENT_MAX, Number, PRECISION, Repr, SCALE_MAX, Wide};
 use std::fmt;
 
 impl Number {
@@ -67,26 +67,31 @@ impl Number {
         Self::build(decimal.negative, coefficient, scale)
     }
 
-    /// Appends the number as JSON: whole numbers exactly, others as the nearest double.
+    /// Appends the number as JSON, in the one spelling that [`::json::canonical`] has for it. A result that was rounded
+    /// to the precision, such as that of `1 / 3`, is written as the nearest double.
     pub fn write_json(self, out: &mut Vec<u8>) {
-        use std::io::Write;
-        // Writing to a Vec cannot fail.
-        let _ = match self.0 {
-            Repr::Int(value) => write!(out, "{value}"),
-            Repr::Decimal(_) if self.is_whole() => {
-                write!(out, "{}", self.round(0, super::Rounding::Down).unwrap_or(self))
-            }
-            Repr::Decimal(decimal) if decimal.coefficient() < 10u128.pow(15) && decimal.scale < 20 => {
-                write!(out, "{}", self.without_trailing_zeros())
-            }
-            Repr::Decimal(_) => {
-                let double = self.to_f64();
-                if double.fract() == 0.0 { write!(out, "{double:.1}") } else { write!(out, "{double}") }
-            }
+        let decimal = match self.0 {
+            Repr::Int(value) => return write_int(value, out),
+            Repr::Decimal(decimal) => decimal,
         };
+        let is_full = decimal.coefficient() > COEFFICIENT_MAX / 10;
+        let double = self.to_f64();
+        if is_full && double != 0.0 && !self.is_whole() {
+            return ::json::write_number(&format!("{double:e}"), out);
+        }
+        let sign = if decimal.negative { "-" } else { "" };
+        ::json::write_number(&format!("{sign}{}e{}", decimal.coefficient(), -decimal.scale), out);
     }
 
-    /// The same value with the smallest scale that is not negative.
+    /// The digits before the decimal point, unless the number is so large that some are lost.
+    pub fn whole_digits(self) -> Option<String> {
+        let whole = self.round(0, super::Rounding::Down)?;
+        let decimal = whole.parts();
+        // One that was rounded to the precision may have lost digits.
+        (decimal.scale >= 0 || decimal.coefficient() == 0).then(|| whole.to_string())
+    }
+
+    /// Removes zeros at the end of the fraction: equal value, smallest scale that is not negative.
     #[must_use]
     pub fn without_trailing_zeros(self) -> Self {
         let decimal = self.parts();
@@ -98,6 +103,12 @@ impl Number {
         }
         Self::build(decimal.negative, coefficient, scale).unwrap_or(self)
     }
+}
+
+fn write_int(value: i64, out: &mut Vec<u8>) {
+    use std::io::Write;
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{value}");
 }
 
 /// Reads digits with one point among them, few enough for 64 bits.

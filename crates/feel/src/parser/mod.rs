@@ -2,6 +2,7 @@
 //! up to their parenthesis or colon. Never backtracks. Knows the scopes of names, not the values of variables.
 
 mod control;
+mod level;
 mod literals;
 mod operators;
 mod primary;
@@ -10,7 +11,7 @@ mod scope;
 use crate::ast::{Node, NodeId};
 use crate::diagnostics::ParseError;
 use crate::lexer::{Token, TokenKind, is_space, tokenize};
-use operators::Level;
+use level::Level;
 use scope::Scope;
 use std::sync::Arc;
 

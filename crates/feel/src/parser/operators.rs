@@ -1,34 +1,10 @@
 //! Operators by precedence (DMN 1.5 §10.3.1.2), with all operators of one level in one flat node.
 
+use super::level::Level;
 use super::{Parse, Parser};
 use crate::ast::{Comparison, Node, NodeId, Operator, TypeName};
 use crate::lexer::TokenKind;
 use std::sync::Arc;
-
-/// Precedence of the binary operators, loosest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Level {
-    Or,
-    And,
-    Comparison,
-    Additive,
-    Multiplicative,
-    Power,
-    Unary,
-}
-
-impl Level {
-    fn tighter(self) -> Self {
-        match self {
-            Self::Or => Self::And,
-            Self::And => Self::Comparison,
-            Self::Comparison => Self::Additive,
-            Self::Additive => Self::Multiplicative,
-            Self::Multiplicative => Self::Power,
-            Self::Power | Self::Unary => Self::Unary,
-        }
-    }
-}
 
 impl Parser<'_> {
     /// Operators of a level or tighter.

@@ -1,5 +1,6 @@
 //! Literals, names, brackets, calls, and postfix operations.
 
+use super::level::Level;
 use super::{Parse, Parser, is_reserved, literals};
 use crate::ast::{Arguments, Call, FilterKind, Node, NodeId, Plan, Step};
 use crate::builtins;
@@ -140,7 +141,7 @@ impl Parser<'_> {
             }
             TokenKind::RightBracket => {
                 self.advance();
-                let start = self.nested(|parser| parser.binary(super::Level::Additive))?;
+                let start = self.nested(|parser| parser.binary(Level::Additive))?;
                 self.range_from(start, false)
             }
             TokenKind::LeftBrace => {
@@ -287,7 +288,7 @@ impl Parser<'_> {
 
     fn half_range(&mut self, comparison: crate::ast::Comparison) -> Parse<NodeId> {
         use crate::ast::Comparison as C;
-        let value = self.nested(|parser| parser.binary(super::Level::Additive))?;
+        let value = self.nested(|parser| parser.binary(Level::Additive))?;
         self.expect(TokenKind::RightParenthesis, "')'")?;
         let none = self.leaf(Node::AnyInput);
         let (start, start_included, end, end_included) = match comparison {
@@ -322,7 +323,7 @@ impl Parser<'_> {
                 self.token_at(2).kind,
                 TokenKind::End | TokenKind::RightParenthesis | TokenKind::Comma | TokenKind::RightBracket
             );
-        if simple { self.primary() } else { self.binary(super::Level::Additive) }
+        if simple { self.primary() } else { self.binary(Level::Additive) }
     }
 
     /// Behind `[`: a list or a range with a closed start.

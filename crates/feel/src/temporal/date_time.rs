@@ -121,12 +121,12 @@ impl DateTime {
         seconds * i128::from(NANOS_PER_SECOND) + i128::from(self.nanos)
     }
 
-    /// The same date and time of day in another zone; the moment may differ.
+    /// Keeps the date and time of day in another zone; the moment may differ. `None` if the result is out of range.
     pub fn with_zone(&self, zone: Zone) -> Option<Self> {
         Self::at(self.date, self.nanos, zone, None)
     }
 
-    /// The same moment in another zone; a local one just gets the zone.
+    /// Keeps the moment in another zone; a local one just gets the zone. `None` if the result is out of range.
     pub fn in_zone(&self, zone: Zone) -> Option<Self> {
         if self.zone.is_local() {
             self.with_zone(zone)
@@ -140,7 +140,7 @@ impl DateTime {
         Self::from_epoch_nanos(self.epoch_nanos().checked_add(nanos)?, self.zone.clone())
     }
 
-    /// The same time of day a number of months later.
+    /// Keeps the time of day, a number of months later. `None` if the result is out of range.
     pub(crate) fn plus_months(&self, months: i64) -> Option<Self> {
         Self::at(self.date.plus_months(months)?, self.nanos, self.zone.clone(), Some(self.offset))
     }
@@ -183,12 +183,7 @@ impl DateTime {
 
     /// ISO 8601 with seconds, an offset, and a region in brackets.
     pub(crate) fn to_iso(&self) -> String {
-        IsoForm { value: self, short: false }.to_string()
-    }
-
-    /// As [`Self::to_iso`], but zero seconds are omitted: the form of a variable of earlier engine versions.
-    pub(crate) fn to_short_iso(&self) -> String {
-        IsoForm { value: self, short: true }.to_string()
+        IsoForm(self).to_string()
     }
 }
 
@@ -220,21 +215,13 @@ impl fmt::Display for DateTime {
     }
 }
 
-struct IsoForm<'a> {
-    value: &'a DateTime,
-    short: bool,
-}
+struct IsoForm<'a>(&'a DateTime);
 
 impl fmt::Display for IsoForm<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.value;
+        let value = self.0;
         write!(formatter, "{}T", value.date)?;
-        if self.short && value.nanos.is_multiple_of(60 * NANOS_PER_SECOND) {
-            let minutes = value.nanos / NANOS_PER_SECOND / 60;
-            write!(formatter, "{:02}:{:02}", minutes / 60, minutes % 60)?;
-        } else {
-            write_clock(formatter, value.nanos)?;
-        }
+        write_clock(formatter, value.nanos)?;
         match &value.zone {
             Zone::Local => Ok(()),
             Zone::Offset(offset) => write_offset(formatter, *offset),
@@ -268,7 +255,6 @@ mod tests {
             parse("2024-07-01T10:00:00@Europe/Berlin").to_iso(),
             "2024-07-01T10:00:00+02:00[Europe/Berlin]"
         );
-        assert_eq!(parse("2030-01-01T00:00:00Z").to_short_iso(), "2030-01-01T00:00Z");
         assert_eq!(parse("2024-07-01").to_string(), "2024-07-01T00:00:00");
         assert!(DateTime::parse("2024-07-01 10:00:00").is_none());
     }

@@ -113,7 +113,7 @@ impl Time {
         Self { nanos: self.nanos, zone, offset: self.offset }.to_string()
     }
 
-    /// The form of a local time in the variables of earlier engine versions: zero seconds are omitted.
+    /// The form of a local time in variables: zero seconds are omitted.
     pub(crate) fn to_short(&self) -> String {
         if self.zone.is_local() && self.nanos.is_multiple_of(60 * NANOS_PER_SECOND) {
             format!("{:02}:{:02}", self.hour(), self.minute())

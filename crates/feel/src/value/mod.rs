@@ -19,7 +19,7 @@ pub use range::Range;
 pub(crate) use extent::Extent;
 pub(crate) use function::Closure;
 
-use crate::environment::Dialect;
+use crate::dialect::Dialect;
 use crate::json::{self, JsonError};
 use crate::number::Number;
 use crate::temporal::{Date, DateTime, Time};
@@ -62,7 +62,8 @@ impl Value {
         Ok(json::read(bytes, depth))
     }
 
-    /// The same for a document that was checked before, or written from a value, with its [`Self::json_depth`].
+    /// Reads a JSON document that was checked before, or written from a value; `json_depth` is its
+    /// [`Self::json_depth`].
     pub fn from_checked_json(bytes: Bytes, json_depth: u16) -> Self {
         json::read(bytes, json_depth)
     }
@@ -89,7 +90,7 @@ impl Value {
         self.to_json_in(Dialect::Camunda, max_bytes)
     }
 
-    /// The same in the form that variables have in a dialect.
+    /// The value as JSON in the form that variables have in a dialect; `None` if that is longer than `max_bytes`.
     pub fn to_json_in(&self, dialect: Dialect, max_bytes: usize) -> Option<Vec<u8>> {
         let least = usize::try_from(self.extent().json_bytes).unwrap_or(usize::MAX);
         if least > max_bytes {
