@@ -278,8 +278,6 @@ pub struct AdHoc {
     pub activities: Vec<ElementIndex>,
     /// Metadata of these elements, as a JSON list: members without a value are left out.
     pub elements_json: Arc<str>,
-    /// The same with all members, as engine versions before 5 have it.
-    pub all_members_json: Arc<str>,
     /// `zeebe:adHoc activeElementsCollection`: IDs of the elements activated at the beginning.
     pub active_elements: Option<Expression>,
     /// `completionCondition`.
@@ -461,7 +459,7 @@ pub struct JobDefinition {
     pub retries: Text,
     /// `zeebe:taskHeaders` without empty values, in document order.
     pub headers: Vec<(Arc<str>, Arc<str>)>,
-    /// The same headers as a JSON object, made once.
+    /// [`Self::headers`] as a JSON object, made once.
     pub headers_json: Arc<str>,
     /// `zeebe:linkedResources`, in document order.
     pub linked_resources: Vec<LinkedResource>,

@@ -17,10 +17,9 @@ pub struct Limits {
     pub max_name_chars: usize,
     /// Problems reported for one file; the rest is counted only. Default 500.
     pub max_problems: usize,
-    /// Whether jobs may have priorities. Logs of engines before version 5 refuse such models.
-    pub has_job_priorities: bool,
-    /// Whether wrong agents are refused. Engines before version 5 pass over them.
-    pub has_agents: bool,
+    /// Extension elements within one: mappings, headers, listeners or properties of an element. Default 2,000; a job
+    /// is told all headers.
+    pub max_list_entries: usize,
 }
 
 impl Default for Limits {
@@ -33,8 +32,7 @@ impl Default for Limits {
             max_id_chars: 256,
             max_name_chars: 32 * 1024,
             max_problems: 500,
-            has_job_priorities: true,
-            has_agents: true,
+            max_list_entries: 2_000,
         }
     }
 }

@@ -44,8 +44,23 @@ impl<'x> Deref for Document<'x> {
 impl<'x> Document<'x> {
     /// Reads a whole file. The error names the reason and the position.
     pub(crate) fn read(text: &'x str, limits: &Limits) -> Result<Self, String> {
-        let limits = ::xml::Limits { max_depth: limits.max_depth, max_elements: limits.max_xml_elements };
-        ::xml::Document::read(text, limits, |namespace, _| Space::of(namespace)).map(Self)
+        let of_xml = ::xml::Limits { max_depth: limits.max_depth, max_elements: limits.max_xml_elements };
+        let document = ::xml::Document::read(text, of_xml, |namespace, _| Space::of(namespace)).map(Self)?;
+        document.check_lists(limits.max_list_entries)?;
+        Ok(document)
+    }
+
+    /// Refuses a file with a list that is too long.
+    fn check_lists(&self, most: usize) -> Result<(), String> {
+        let lists = (0..self.len() as NodeId).filter(|&id| self.node(id).space == Space::Zeebe);
+        for list in lists {
+            let found = self.children(list).count();
+            if found > most {
+                let name = self.node(list).name;
+                return Err(format!("'{name}' has {found} elements, but at most {most} are allowed in one"));
+            }
+        }
+        Ok(())
     }
 
     /// Whether the root element has this name. Without nodes, its namespace is not one that the parser reads.

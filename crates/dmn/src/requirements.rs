@@ -173,7 +173,7 @@ impl DecisionRequirements {
         self.evaluate_within(decision_id, variables, environment, &mut budget)
     }
 
-    /// The same as a part of a larger computation.
+    /// Evaluates a decision and everything it requires, on the budget of a larger computation.
     pub fn evaluate_within(
         &self,
         decision_id: &str,
@@ -195,7 +195,7 @@ impl DecisionRequirements {
         self.output_within(decision_id, variables, environment, &mut Budget::new(environment))
     }
 
-    /// The same as a part of a larger computation.
+    /// The result of [`Self::evaluate_within`] alone, at a lower cost; see [`Self::output`].
     pub fn output_within(
         &self,
         decision_id: &str,

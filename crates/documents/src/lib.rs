@@ -64,14 +64,14 @@ const METADATA_BYTES_MAX: usize = 64 * 1024;
 const ROOM_STEP_BYTES: u64 = 4 << 20;
 /// Bytes of a content written to a disk at once.
 const PART_BYTES: u64 = 256 << 10;
-/// The same for clouds, if that is enough. They refuse smaller parts.
+/// Bytes of a content written to a cloud at once, unless it needs more than [`PARTS_MAX`]. Clouds refuse smaller parts.
 const PART_BYTES_OF_CLOUDS: u64 = 5 << 20;
 /// Parts of one content. Clouds refuse more than 10 000.
 const PARTS_MAX: u64 = 9000;
 /// Bytes of a content that are read from a disk at once. For blocks above 84 KiB the allocator takes 4 MiB for each
 /// thread that reads.
 const READ_BYTES: u64 = 64 << 10;
-/// The same for clouds, where asking takes longer.
+/// Bytes of a content that are read from a cloud at once; asking takes longer there than on a disk.
 const READ_BYTES_OF_CLOUDS: u64 = 2 << 20;
 
 /// Metadata of a document.
@@ -89,6 +89,22 @@ pub struct Metadata {
     pub process_instance_key: Option<u64>,
     /// A JSON object of the client's own.
     pub custom_properties: Option<String>,
+    /// Tenants whose members may have it; those of whoever stored it. `None` where tenants do not count.
+    #[serde(default)]
+    pub tenant_ids: Option<Vec<String>>,
+    /// The kind and name of whoever stored it, if known.
+    #[serde(default)]
+    pub owner: Option<String>,
+}
+
+impl Metadata {
+    /// A document whose file has no name is called by its ID.
+    fn named(mut self, id: &str) -> Self {
+        if self.file_name.is_empty() {
+            id.clone_into(&mut self.file_name);
+        }
+        self
+    }
 }
 
 /// A document.
@@ -163,7 +179,7 @@ impl Documents {
         }
     }
 
-    /// The same store under another ID.
+    /// Gives the store another ID.
     #[must_use]
     pub fn called(self, id: &str) -> Self {
         Self { id: id.into(), ..self }
@@ -225,7 +241,7 @@ impl Documents {
             match self.find(&document.id, None, i64::MIN).await {
                 Ok(found) if found == document => return Ok(document),
                 Ok(_) | Err(Error::NotFound(_)) => {}
-                // Nobody knows, and a description without content is worse than the opposite.
+                // The outcome is unknown, and a description without content is worse than the opposite.
                 Err(_) => return Err(error),
             }
         }
@@ -340,6 +356,23 @@ impl Documents {
         Ok(due.len())
     }
 
+    /// Removes all documents. Returns how many there were.
+    pub async fn clear(&self) -> Result<usize, Error> {
+        let mut documents = 0;
+        // Descriptions go first: without one, a document is gone.
+        for part in [DESCRIPTIONS, CONTENTS, EXPIRIES] {
+            let list = self.store.list(Some(&self.place([part])));
+            let places: Vec<Place> = list.map_ok(|object| object.location).try_collect().await?;
+            for place in &places {
+                self.remove_object(place).await?;
+            }
+            if part == DESCRIPTIONS {
+                documents = places.len();
+            }
+        }
+        Ok(documents)
+    }
+
     /// The description goes first: without it the document is gone.
     async fn remove(&self, description: &Place, document: &Document) -> Result<(), Error> {
         self.remove_object(description).await?;
@@ -380,7 +413,7 @@ impl Documents {
     }
 }
 
-/// The same pieces, and an error in place of the last one if the hash of all is another one.
+/// Passes the pieces on, with an error in place of the last one if the hash of all is not `wanted`.
 fn checked(
     pieces: BoxStream<'static, Result<Bytes, Error>>,
     id: String,

@@ -54,7 +54,8 @@ impl Documents {
             Some(_) => self.place([UPLOADS, &format!("{content}_{id}")]),
             None => self.place([CONTENTS, &content]),
         };
-        let attributes = self.signer.as_ref().map_or_else(Attributes::new, |_| link::attributes(told));
+        let told = told.clone().named(&id);
+        let attributes = self.signer.as_ref().map_or_else(Attributes::new, |_| link::attributes(&told));
         let mut upload = Upload::new(&*self.store, &place, attributes, self.part_bytes());
         let (mut hash, mut size_bytes, mut room_for) = (Sha256::new(), 0, 0);
         while let Some(piece) = pieces.next().await {
@@ -101,7 +102,7 @@ impl Staged {
             id: self.id.clone(),
             content_hash: self.content_hash.clone(),
             size_bytes: self.size_bytes,
-            metadata,
+            metadata: metadata.named(&self.id),
             content: self.content.clone(),
         };
         match documents.describe(&self.description, &document).await {

@@ -52,7 +52,12 @@ async fn check_life(documents: &Documents) {
     assert_eq!(content(documents, &found).await, "hello");
     assert!(matches!(documents.find("a", None, 100).await, Err(Error::NotFound(_))), "expired");
     assert!(matches!(documents.find("a", None, 99).await, Err(Error::NotFound(_))), "gone for good");
+    let gone = documents.create(Some("gone".into()), Metadata::default(), pieces(&["x"])).await.unwrap();
+    assert_eq!(documents.clear().await.unwrap(), 1);
+    assert!(matches!(documents.find(&gone.id, None, 0).await, Err(Error::NotFound(_))));
+    assert_eq!(documents.clear().await.unwrap(), 0);
     let named = documents.create(None, Metadata::default(), pieces(&[])).await.unwrap();
+    assert_eq!(named.metadata.file_name, named.id, "a file without a name");
     documents.delete(&named.id, 0).await.unwrap();
     assert!(matches!(documents.delete(&named.id, 0).await, Err(Error::NotFound(_))));
 }

@@ -10,12 +10,16 @@ const BYTES_PER_FUEL: u64 = 16;
 const MEMORY_PER_FUEL: u64 = 128;
 /// Rows of one step, without values: a slice of children, for example.
 const STATE_PER_STEP: u64 = 32 * 1024;
+/// Bytes of state for one row that a record tells of: one step may copy many variables.
+const STATE_PER_RECORD: u64 = 256;
 /// Memory for one step, its rows and its records.
 const MEMORY_PER_STEP: u64 = 64 * 1024;
 /// Memory for one record in a growing list.
 const MEMORY_PER_RECORD: u64 = 2 * 1024;
 /// Records of one step: of the activation of an element, its events, its mappings, its children and its end.
 const RECORDS_PER_STEP: u64 = 400;
+/// A command goes on in the next batch after so many records.
+const RECORDS_PER_COMMAND: u64 = 4096;
 /// Bytes of one record, without values: names and messages, which have limits of their own.
 const BYTES_PER_RECORD: u64 = 8 * 1024;
 /// Most writes of a computed value or of a value of a command: into the state, the answer, records.
@@ -154,13 +158,15 @@ impl Bounds {
             // A command may use its budget and one step more.
             fuel: commands * (work.max_fuel_per_command + work.max_fuel_per_step),
             steps,
-            // Each variable that a command brings has one, too.
-            records: parts * RECORDS_PER_STEP + taken.input_bytes,
+            // Each variable that a command brings has one, too, and a step may hand on all variables of a scope.
+            records: parts * RECORDS_PER_STEP
+                + taken.input_bytes
+                + commands * (RECORDS_PER_COMMAND + work.max_scope_variables as u64),
             // An expiry writes the record once more, whichever command has paid for it.
             record_bytes: taken.records * BYTES_PER_RECORD
                 + values
                 + commands * work.max_record_bytes_per_command,
-            state_bytes: parts * STATE_PER_STEP + values,
+            state_bytes: parts * STATE_PER_STEP + taken.records * STATE_PER_RECORD + values,
             peak_bytes: MEMORY_BASE
                 + parts * MEMORY_PER_STEP
                 + taken.records * MEMORY_PER_RECORD

@@ -190,8 +190,7 @@ impl Generator<'_> {
             }
             5 => {
                 let id = self.id("wait");
-                let what = self.event();
-                let _ = writeln!(text, "catch {id} {what}");
+                let _ = writeln!(text, "catch {id} {}{}", self.event(), self.parts("out"));
                 Block { first: id.clone(), last: id }
             }
             6 => {
@@ -239,6 +238,7 @@ impl Generator<'_> {
             1 => " out:r=\"=r\" out:o.p=\"=key\"",
             _ => "",
         };
+        let mapping = format!("{mapping}{}", self.in_and_out());
         let each = self.each();
         let listeners = match self.random.below(10) {
             0 => " listen:start=t",
@@ -526,8 +526,7 @@ impl Generator<'_> {
     fn sub_process(&mut self, text: &mut String, depth: u32) -> Block {
         let id = self.id("sub");
         let local = if self.random.percent(30) { " in:local=\"=1\"" } else { "" };
-        let each = self.each();
-        let _ = writeln!(text, "sub {id}{local}{each} {{");
+        let _ = writeln!(text, "sub {id}{local}{}{} {{", self.in_and_out(), self.each());
         self.scope(text, depth - 1);
         self.undo_inside(text);
         text.push_str("}\n");
@@ -566,7 +565,8 @@ impl Generator<'_> {
         let (id, process) = (self.id("call"), self.id("child"));
         let child = self.process(&process, depth - 1);
         self.children.push(child);
-        let _ = writeln!(text, "call {id} process={process} up={}", self.random.percent(50));
+        let _ =
+            writeln!(text, "call {id} process={process} up={}{}", self.random.percent(50), self.in_and_out());
         self.with_boundaries(text, id)
     }
 

@@ -28,6 +28,8 @@ pub fn limits(random: &mut Random) -> (WorkLimits, Hostility) {
         max_variable_bytes: 500 << random.below(8),
         max_collection_bytes: 500 << random.below(8),
         max_instance_variable_bytes: 4_000 << random.below(7),
+        max_entries_per_command: 100 << random.below(6),
+        max_scope_variables: 20 << random.below(9),
     };
     (work, Hostility { size: [300, 3_000, 30_000][random.below(3) as usize] })
 }

@@ -34,28 +34,19 @@
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
 //! flow is `source_target`. Flows appear in the document in the order of their lines.
 
+mod element;
 mod listener;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use element::Element;
+pub(crate) use element::escape;
 use listener::{headers, listeners};
 
 /// The BPMN file of one or more processes.
 pub fn bpmn(text: &str) -> String {
     Writer::default().write(text)
-}
-
-struct Element {
-    kind: String,
-    id: String,
-    attributes: Vec<(String, String)>,
-}
-
-impl Element {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
 }
 
 #[derive(Default)]
@@ -560,8 +551,4 @@ fn words(line: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
-}
-
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&quot;")
 }

@@ -8,12 +8,14 @@
 //! This crate knows neither BPMN nor DMN.
 
 mod encoding;
+mod name;
 mod reader;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 pub use encoding::decode;
+pub use name::is_name;
 
 /// Position of a node in its [`Document`].
 pub type NodeId = u32;
@@ -89,6 +91,11 @@ impl<'x, S> Document<'x, S> {
             next = self.node(child).end;
             Some(child)
         })
+    }
+
+    /// All nodes, in document order.
+    pub fn all(&self) -> Range<NodeId> {
+        0..self.nodes.len() as NodeId
     }
 
     /// All nodes below a node, in document order.

@@ -23,7 +23,6 @@ pub(crate) fn agent(cx: &mut Context<'_, '_>, element_type: ElementType) -> (Opt
     };
     match found {
         Ok(agent) => (Some(agent), true),
-        Err(_) if !cx.limits.has_agents => (None, true),
         Err(wanted) => {
             let reason = format!(
                 "attribute 'agentType' of zeebe:agentDefinition must be {wanted}, but is '{}'",

@@ -35,18 +35,11 @@ pub(crate) fn execution_listeners(
             cx.problem(format!("must not have more than {MAX_LISTENERS} execution listeners"));
             return (listeners, false);
         }
-        // The last two are of release 8.10, as priorities of jobs are.
-        let events = if cx.limits.has_job_priorities { EVENTS } else { &EVENTS[..2] };
-        let Some((event, mut listener)) = read_listener(cx, node, events) else {
+        let Some((event, mut listener)) = read_listener(cx, node, EVENTS) else {
             is_whole = false;
             continue;
         };
         if let Some(container) = cx.document.zeebe_children(node, "taskHeaders").next() {
-            if !cx.limits.has_job_priorities {
-                cx.problem(format!("{}: headers of a listener are not supported yet", cx.name_of(node)));
-                is_whole = false;
-                continue;
-            }
             let own = headers_in(cx, container);
             listener.headers_json = Some(headers_json(&with_own(cx, own)));
         }

@@ -18,16 +18,11 @@ pub(crate) use mapping::mappings;
 pub(crate) use publish::job_or_publish;
 pub(crate) use user_task::{list_items, task_details, user_task};
 
-use crate::limits::Limits;
 use crate::xml::{Document, NodeId, Space};
 
 /// Unsupported extension elements that would change execution, with the reason of the refusal.
 const REFUSED: &[(&str, &str)] =
     &[("conditionalFilter", "belongs in the conditional event definition, not in the event")];
-
-/// The same of models that are read as releases without job priorities did.
-const REFUSED_WITHOUT_PRIORITIES: &[(&str, &str)] =
-    &[("jobPriorityDefinition", "job priorities are not supported yet")];
 
 /// Most extension elements of one element. There are some 25 kinds, each of which may occur once.
 const MAX_EXTENSIONS: usize = 64;
@@ -40,8 +35,7 @@ pub(crate) struct Extensions {
 
 impl Extensions {
     /// All of them, and findings about repeated or refused ones.
-    pub(crate) fn read(document: &Document<'_>, node: NodeId, limits: &Limits) -> (Self, Vec<String>) {
-        let priorities = if limits.has_job_priorities { &[] } else { REFUSED_WITHOUT_PRIORITIES };
+    pub(crate) fn read(document: &Document<'_>, node: NodeId) -> (Self, Vec<String>) {
         let mut extensions = Self::default();
         let mut findings = Vec::new();
         for container in document.bpmn_children(node, "extensionElements") {
@@ -59,9 +53,7 @@ impl Extensions {
                     continue;
                 }
                 extensions.nodes.push(child);
-                if let Some((_, reason)) =
-                    REFUSED.iter().chain(priorities).find(|(name, _)| *name == found.name)
-                {
+                if let Some((_, reason)) = REFUSED.iter().find(|(name, _)| *name == found.name) {
                     findings.push(format!("zeebe:{}: {reason}", found.name));
                 }
             }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use feel::AiParameter;
 
+use super::check::Check;
+use super::element::Kind;
 use super::multi_instance::{completion_condition, output};
-use super::{Check, Kind};
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::extension::{job, push_json_string};
@@ -59,11 +60,10 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         None => None,
     };
     let kind = AdHoc {
-        // The next three are set when the process is complete.
+        // The next are set when the process is complete.
         inner: 0,
         activities: Vec::new(),
         elements_json: Arc::from("[]"),
-        all_members_json: Arc::from("[]"),
         active_elements: active_elements?,
         completion_condition: completion_condition?,
         cancel_remaining: cx.attribute("cancelRemainingInstances").is_none_or(is_true),
@@ -115,15 +115,13 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
             continue;
         }
         let activities: Vec<ElementIndex> = activities(&process.elements, outline, index).collect();
-        let json = |given| elements_json(document, outline, process, &activities, given);
-        let (elements_json, all_members_json) = (json(Given::WithValue), json(Given::All));
+        let elements_json = elements_json(document, outline, process, &activities);
         let inner_index = process.elements.len() as ElementIndex;
         let element = &mut process.elements[index as usize];
         if let ElementKind::AdHoc(ad_hoc) = &mut element.kind {
             ad_hoc.inner = inner_index;
             ad_hoc.activities = activities;
             ad_hoc.elements_json = elements_json;
-            ad_hoc.all_members_json = all_members_json;
         }
         let children = std::mem::take(&mut element.children);
         let inner = Element {
@@ -162,7 +160,6 @@ fn elements_json(
     outline: &Outline<'_>,
     process: &Process,
     activities: &[ElementIndex],
-    given: Given,
 ) -> Arc<str> {
     let mut json = String::from("[");
     for &index in activities {
@@ -171,31 +168,22 @@ fn elements_json(
         if json.len() > 1 {
             json.push(',');
         }
-        let mut members = Members { json: &mut json, given, is_first: true };
+        let mut members = Members { json: &mut json, is_first: true };
         members.add("elementId", |json| push_json_string(json, &element.id));
         members.add("elementName", |json| push_optional(json, element.name.as_deref()));
         let text = document.bpmn_children(node, "documentation").next().map(|node| document.text(node));
         members.add("documentation", |json| push_optional(json, text.filter(|text| !text.is_empty())));
         members.add("properties", |json| push_properties(json, document, node));
-        members.add("parameters", |json| push_parameters(json, &element.inputs, given));
+        members.add("parameters", |json| push_parameters(json, &element.inputs));
         members.end();
     }
     json.push(']');
     Arc::from(json)
 }
 
-/// Which members an object has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Given {
-    All,
-    /// The members that are neither `null` nor empty.
-    WithValue,
-}
-
-/// An object as it is written.
+/// An object as it is written: members that are `null` or empty are left out.
 struct Members<'a> {
     json: &'a mut String,
-    given: Given,
     is_first: bool,
 }
 
@@ -207,7 +195,7 @@ impl Members<'_> {
         self.json.push(':');
         let value = self.json.len();
         write(self.json);
-        if self.given == Given::WithValue && matches!(&self.json[value..], "null" | "[]" | "{}") {
+        if matches!(&self.json[value..], "null" | "[]" | "{}") {
             self.json.truncate(start);
         } else {
             self.is_first = false;
@@ -220,7 +208,7 @@ impl Members<'_> {
     }
 }
 
-fn push_parameters(json: &mut String, inputs: &[Mapping], given: Given) {
+fn push_parameters(json: &mut String, inputs: &[Mapping]) {
     let expressions = inputs.iter().filter_map(|mapping| match &mapping.source {
         Some(Text::Expression(expression)) => Some(expression),
         _ => None,
@@ -231,7 +219,7 @@ fn push_parameters(json: &mut String, inputs: &[Mapping], given: Given) {
         if at > 0 {
             json.push(',');
         }
-        push_parameter(json, &parameter, given);
+        push_parameter(json, &parameter);
     }
     json.push(']');
 }
@@ -263,8 +251,8 @@ fn push_properties(json: &mut String, document: &Document<'_>, node: NodeId) {
     json.push('}');
 }
 
-fn push_parameter(json: &mut String, parameter: &AiParameter, given: Given) {
-    let mut members = Members { json, given, is_first: true };
+fn push_parameter(json: &mut String, parameter: &AiParameter) {
+    let mut members = Members { json, is_first: true };
     members.add("name", |json| push_json_string(json, &parameter.name));
     for (name, value) in [
         ("description", &parameter.description),

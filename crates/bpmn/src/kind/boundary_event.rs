@@ -1,6 +1,8 @@
 //! Boundary events.
 
-use super::{Check, Kind, compensation, duplicate};
+use super::check::Check;
+use super::element::Kind;
+use super::{compensation, duplicate};
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::event::{Definition, Place, handler, required_definition, trigger};

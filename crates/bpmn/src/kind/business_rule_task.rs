@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Kind;
+use super::element::Kind;
 use crate::context::Context;
 use crate::extension::{binding, job};
 use crate::graph::{CalledDecision, ElementKind, ElementType, EventType};

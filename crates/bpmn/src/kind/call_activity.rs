@@ -1,6 +1,6 @@
 //! Call activity: runs another process.
 
-use super::Kind;
+use super::element::Kind;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::extension::binding;

@@ -1,7 +1,6 @@
 //! Common rules of gateways that select flows by conditions.
 
-use super::Check;
-use super::process::has_condition;
+use super::check::Check;
 use crate::context::Context;
 use crate::graph::{ElementIndex, FlowIndex};
 use crate::problem::excerpt;
@@ -34,4 +33,10 @@ pub(super) fn check_conditions(check: &mut Check<'_, '_>, index: ElementIndex, d
             check.flow_problem(flow, "must have a condition or be the default flow of the gateway");
         }
     }
+}
+
+/// Whether a flow has a condition in the model, valid or not.
+pub(super) fn has_condition(check: &Check<'_, '_>, flow: FlowIndex) -> bool {
+    let node = check.outline.flows[flow as usize].node;
+    check.document.bpmn_children(node, "conditionExpression").next().is_some()
 }

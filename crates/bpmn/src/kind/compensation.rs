@@ -1,6 +1,6 @@
 //! Rules about compensation and about the cancellation of transactions.
 
-use super::Check;
+use super::check::Check;
 use crate::graph::{Boundary, ElementIndex, ElementKind, End, Trigger};
 
 /// A compensation handler has no sequence flows.

@@ -1,7 +1,8 @@
 //! Complex gateway: forks like an inclusive gateway; its join completes as soon as its activation condition holds.
 
+use super::check::Check;
 use super::choice::{check_conditions, default_flow};
-use super::{Check, Kind};
+use super::element::Kind;
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};
 

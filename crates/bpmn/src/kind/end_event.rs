@@ -1,7 +1,8 @@
 //! End events; a message is a job or published.
 
+use super::check::Check;
 use super::compensation::check_cancel;
-use super::{Check, Kind};
+use super::element::Kind;
 use crate::context::Context;
 use crate::event::{Definition, compensate, definition, signal, thrown_code, thrown_escalation};
 use crate::extension::job_or_publish;

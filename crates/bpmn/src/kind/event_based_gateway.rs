@@ -1,6 +1,8 @@
 //! Event-based gateway.
 
-use super::{Check, Kind, duplicate};
+use super::check::Check;
+use super::duplicate;
+use super::element::Kind;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};

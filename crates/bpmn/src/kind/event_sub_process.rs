@@ -1,6 +1,9 @@
 //! Event sub-process.
 
-use super::{Check, Kind, duplicate};
+use super::check::Check;
+use super::duplicate;
+use super::element::Kind;
+use super::sub_process::only_start;
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};
 
@@ -8,7 +11,7 @@ pub(super) const KIND: Kind =
     Kind { is_scope: true, ..Kind::node("subProcess", ElementType::EventSubProcess, read).with_check(check) };
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
-    let start = super::only_start(cx)?;
+    let start = only_start(cx)?;
     Some((ElementKind::EventSubProcess { start }, EventType::Unspecified))
 }
 

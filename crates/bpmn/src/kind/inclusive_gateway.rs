@@ -1,7 +1,8 @@
 //! Inclusive gateway.
 
+use super::check::Check;
 use super::choice::{check_conditions, default_flow};
-use super::{Check, Kind};
+use super::element::Kind;
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};
 

@@ -1,6 +1,6 @@
 //! Intermediate catch events.
 
-use super::Kind;
+use super::element::Kind;
 use crate::context::Context;
 use crate::event::{Definition, Place, link_name, required_definition, trigger};
 use crate::graph::{ElementKind, ElementType, EventType};

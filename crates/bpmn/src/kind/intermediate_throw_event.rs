@@ -1,6 +1,7 @@
 //! Intermediate throw events; a message is a job or published.
 
-use super::{Check, Kind};
+use super::check::Check;
+use super::element::Kind;
 use crate::context::Context;
 use crate::event::{Definition, compensate, definition, link_name, signal, thrown_escalation};
 use crate::extension::job_or_publish;

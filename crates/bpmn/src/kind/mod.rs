@@ -7,10 +7,12 @@ mod ad_hoc_sub_process;
 mod boundary_event;
 mod business_rule_task;
 mod call_activity;
+mod check;
 mod choice;
 mod compensation;
 mod complex_gateway;
 mod duplicate;
+mod element;
 mod end_event;
 mod event_based_gateway;
 mod event_sub_process;
@@ -37,11 +39,9 @@ pub(crate) use process::read_process;
 pub(crate) use read_process::ReadProcess;
 
 use crate::catalogue::is_true;
-use crate::context::Context;
-use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, FlowIndex, Process};
-use crate::outline::{Outline, Shape};
-use crate::problem::Report;
+use crate::outline::Shape;
 use crate::xml::{Document, NodeId};
+use element::Kind;
 
 /// Every element that can be executed.
 static KINDS: [Kind; 22] = [
@@ -73,37 +73,6 @@ static KINDS: [Kind; 22] = [
 const UNSUPPORTED: [(&str, &str); 2] =
     [("implicitThrowEvent", "implicit throw events"), ("subChoreography", "choreographies")];
 
-/// One kind of element.
-#[derive(Debug)]
-pub(crate) struct Kind {
-    pub(crate) name: &'static str,
-    pub(crate) element_type: ElementType,
-    /// Whether it contains other elements.
-    pub(crate) is_scope: bool,
-    /// Whether boundary events may be attached.
-    pub(crate) is_activity: bool,
-    /// Reads the element; `None` after a finding, which is reported.
-    read: fn(&mut Context<'_, '_>) -> Option<(ElementKind, EventType)>,
-    /// Checks the element in its process.
-    check: fn(&mut Check<'_, '_>, ElementIndex),
-}
-
-type Reader = fn(&mut Context<'_, '_>) -> Option<(ElementKind, EventType)>;
-
-impl Kind {
-    const fn node(name: &'static str, element_type: ElementType, read: Reader) -> Self {
-        Self { name, element_type, is_scope: false, is_activity: false, read, check: |_, _| {} }
-    }
-
-    const fn activity(name: &'static str, element_type: ElementType, read: Reader) -> Self {
-        Self { is_activity: true, ..Self::node(name, element_type, read) }
-    }
-
-    const fn with_check(self, check: fn(&mut Check<'_, '_>, ElementIndex)) -> Self {
-        Self { check, ..self }
-    }
-}
-
 /// The kind of a node, or the reason why it has none.
 fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kind, String> {
     let name = document.node(node).name;
@@ -126,39 +95,4 @@ pub(crate) fn shape(document: &Document<'_>, node: NodeId) -> Result<Shape, Stri
         is_scope: kind.is_scope,
         is_activity: kind.is_activity,
     })
-}
-
-/// The start event of a sub-process, which must have exactly one.
-fn only_start(cx: &mut Context<'_, '_>) -> Option<ElementIndex> {
-    let outline = cx.outline;
-    let mut starts = cx.draft().children.iter().copied().filter(|&child| {
-        outline.elements[child as usize].kind.is_some_and(|kind| kind.element_type == ElementType::StartEvent)
-    });
-    let (Some(start), None) = (starts.next(), starts.next()) else {
-        cx.problem("must have exactly one start event");
-        return None;
-    };
-    Some(start)
-}
-
-/// A process under check; its elements are read.
-pub(crate) struct Check<'a, 'x> {
-    pub(crate) document: &'a Document<'x>,
-    pub(crate) outline: &'a Outline<'a>,
-    pub(crate) process: &'a Process,
-    pub(crate) report: &'a mut Report,
-}
-
-impl Check<'_, '_> {
-    /// Reports a finding about an element.
-    pub(crate) fn problem(&mut self, index: ElementIndex, reason: impl Into<String>) {
-        let node = self.outline.elements[index as usize].node;
-        self.report.add(self.document, node, reason);
-    }
-
-    /// Reports a finding about a sequence flow.
-    pub(crate) fn flow_problem(&mut self, index: FlowIndex, reason: impl Into<String>) {
-        let node = self.outline.flows[index as usize].node;
-        self.report.add(self.document, node, reason);
-    }
 }

@@ -1,6 +1,6 @@
 //! Parallel gateway.
 
-use super::Kind;
+use super::element::Kind;
 use crate::graph::{ElementKind, ElementType, EventType};
 
 pub(super) const KIND: Kind = Kind::node("parallelGateway", ElementType::ParallelGateway, |_| {

@@ -1,6 +1,6 @@
 //! Manual and undefined tasks: nothing happens.
 
-use super::Kind;
+use super::element::Kind;
 use crate::graph::{ElementKind, ElementType, EventType};
 
 pub(super) const MANUAL: Kind = Kind::activity("manualTask", ElementType::ManualTask, |_| {

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use feel::Expression;
 
+use super::check::Check;
+use super::choice::has_condition;
+use super::element::Kind;
 use super::read_process::ReadProcess;
 use super::receive_task::starts_process;
-use super::{Check, Kind, ad_hoc_sub_process, compensation, duplicate, find, link, multi_instance};
+use super::{ad_hoc_sub_process, compensation, duplicate, find, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::Context;
 use crate::extension::{Extensions, agent, execution_listeners, job_priority, mappings};
@@ -36,8 +39,7 @@ pub(crate) fn read_process(
     let mut version_tag = None;
     let mut loops = Vec::new();
     for index in 0..outline.elements.len() as ElementIndex {
-        let (extensions, findings) =
-            Extensions::read(document, outline.elements[index as usize].node, limits);
+        let (extensions, findings) = Extensions::read(document, outline.elements[index as usize].node);
         let mut cx = Context { document, catalogue, outline, limits, index, extensions, report };
         // Unsupported elements are already reported.
         if index == PROCESS || cx.draft().kind.is_some() {
@@ -214,12 +216,6 @@ fn read_condition(document: &Document<'_>, flow: &FlowDraft, report: &mut Report
         problem(format!("must have at most one {PLACE}"));
     }
     parse_expression(document.text(condition), PLACE).map_err(problem).ok()
-}
-
-/// Whether a flow has a condition in the model, valid or not.
-pub(super) fn has_condition(check: &Check<'_, '_>, flow: FlowIndex) -> bool {
-    let node = check.outline.flows[flow as usize].node;
-    check.document.bpmn_children(node, "conditionExpression").next().is_some()
 }
 
 /// Whether an element selects outgoing flows by their conditions.

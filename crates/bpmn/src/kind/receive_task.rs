@@ -1,6 +1,7 @@
 //! Receive task: waits for a message, or starts the process when one is correlated.
 
-use super::{Check, Kind};
+use super::check::Check;
+use super::element::Kind;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::event::{KeyNeed, message};

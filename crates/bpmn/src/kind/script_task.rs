@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Kind;
+use super::element::Kind;
 use crate::context::Context;
 use crate::extension::job;
 use crate::graph::{ElementKind, ElementType, EventType};

@@ -1,6 +1,6 @@
 //! Send task: a job, or a message that is published.
 
-use super::Kind;
+use super::element::Kind;
 use crate::context::Context;
 use crate::extension::job_or_publish;
 use crate::graph::{ElementKind, ElementType, EventType};

@@ -1,6 +1,6 @@
 //! Service task: a job.
 
-use super::Kind;
+use super::element::Kind;
 use crate::context::Context;
 use crate::extension::job;
 use crate::graph::{ElementKind, ElementType, EventType};

@@ -1,6 +1,6 @@
 //! Start events of processes, of embedded sub-processes (none) and of event sub-processes.
 
-use super::Kind;
+use super::element::Kind;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::event::{Place, definition, trigger};

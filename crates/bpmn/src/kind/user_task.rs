@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Kind;
+use super::element::Kind;
 use crate::context::Context;
 use crate::extension::{
     form_reference, headers, job_without_type, list_items, push_json_string, task_details, user_task,

@@ -290,30 +290,30 @@ fn boundary_events_of_an_activity_differ() {
     let timer = timer("timeDuration", "PT1H");
     let tasks = "<task id='t'/><task id='u'/>";
     let different = [
-        event("1", "t", all),
-        event("2", "t", code),
-        event("3", "t", message),
-        event("4", "t", &timer),
-        event("5", "t", &timer),
-        event("6", "u", all),
-        event("7", "u", message),
+        event("b1", "t", all),
+        event("b2", "t", code),
+        event("b3", "t", message),
+        event("b4", "t", &timer),
+        event("b5", "t", &timer),
+        event("b6", "u", all),
+        event("b7", "u", message),
     ];
     check_with(ROOTS, &(tasks.to_owned() + &different.concat()), &[]);
     let same = [
-        event("1", "t", all),
-        event("2", "t", "<errorEventDefinition errorRef='nocode'/>"),
-        event("3", "t", code),
-        event("4", "t", code),
-        event("5", "t", message),
-        event("6", "t", message),
+        event("b1", "t", all),
+        event("b2", "t", "<errorEventDefinition errorRef='nocode'/>"),
+        event("b3", "t", code),
+        event("b4", "t", code),
+        event("b5", "t", message),
+        event("b6", "t", message),
     ];
     check_with(
         ROOTS,
         &(tasks.to_owned() + &same.concat()),
         &[
-            "boundaryEvent '2': another boundary event of the activity catches all errors",
-            "boundaryEvent '4': another boundary event of the activity catches the error code 'E1'",
-            "boundaryEvent '6': another boundary event of the activity waits for the message 'paid'",
+            "boundaryEvent 'b2': another boundary event of the activity catches all errors",
+            "boundaryEvent 'b4': another boundary event of the activity catches the error code 'E1'",
+            "boundaryEvent 'b6': another boundary event of the activity waits for the message 'paid'",
         ],
     );
 }

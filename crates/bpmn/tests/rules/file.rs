@@ -118,6 +118,18 @@ fn limits_hold() {
         let problems = parse(xml.as_bytes(), &limits).unwrap_err().to_string();
         assert!(problems.ends_with(&reason), "{problems}");
     }
+    let header = "<zeebe:header key='k' value='v'/>".repeat(5);
+    let list = format!(
+        "<startEvent id='s'/><task id='t'><extensionElements><zeebe:taskHeaders>{header}</zeebe:taskHeaders></extensionElements></task>"
+    );
+    let limits = |max_list_entries| Limits { max_list_entries, ..Limits::default() };
+    let problems = parse(model("", &list).as_bytes(), &limits(4)).unwrap_err().to_string();
+    assert!(
+        problems.ends_with("'taskHeaders' has 5 elements, but at most 4 are allowed in one"),
+        "{problems}"
+    );
+    let problems = parse(model("", &list).as_bytes(), &limits(5)).err().map(|problems| problems.to_string());
+    assert!(problems.is_none_or(|problems| !problems.contains("at most")));
     let many = model("", &"<task/>".repeat(100));
     let problems = parse(many.as_bytes(), &Limits { max_problems: 3, ..Limits::default() }).unwrap_err();
     assert_eq!(problems.0.len(), 4);

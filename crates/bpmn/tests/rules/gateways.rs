@@ -131,11 +131,11 @@ fn a_complex_gateway_that_joins_says_when() {
     let gateway = |condition: &str, flows: &str| {
         format!(
             "<complexGateway id='g'>{condition}</complexGateway><task id='a'/>\
-             <sequenceFlow id='1' sourceRef='s' targetRef='g'/>{flows}\
-             <sequenceFlow id='3' sourceRef='g' targetRef='a'/>"
+             <sequenceFlow id='f1' sourceRef='s' targetRef='g'/>{flows}\
+             <sequenceFlow id='f3' sourceRef='g' targetRef='a'/>"
         )
     };
-    let second = "<sequenceFlow id='2' sourceRef='s' targetRef='g'/>";
+    let second = "<sequenceFlow id='f2' sourceRef='s' targetRef='g'/>";
     let condition = |text: &str| format!("<activationCondition>{text}</activationCondition>");
     for (condition, flows, expected) in [
         (condition("=activationCount > 1"), second, &[][..]),

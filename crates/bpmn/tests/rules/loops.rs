@@ -51,7 +51,7 @@ fn finds_loops_that_never_wait() {
         // Through a sub-process, whose inner element ends it.
         (
             "<subProcess id='sub'><startEvent id='i'/><task id='a'/><endEvent id='e'/>\
-             <sequenceFlow id='1' sourceRef='i' targetRef='a'/><sequenceFlow id='2' sourceRef='a' targetRef='e'/>\
+             <sequenceFlow id='f1' sourceRef='i' targetRef='a'/><sequenceFlow id='f2' sourceRef='a' targetRef='e'/>\
              </subProcess>"
                 .to_owned(),
             &[("sub", "sub")],
@@ -59,7 +59,7 @@ fn finds_loops_that_never_wait() {
         ),
         (
             "<subProcess id='sub'><startEvent id='i'/><subProcess id='in'><startEvent id='j'/></subProcess>\
-             <sequenceFlow id='1' sourceRef='i' targetRef='in'/></subProcess><task id='a'/>"
+             <sequenceFlow id='f1' sourceRef='i' targetRef='in'/></subProcess><task id='a'/>"
                 .to_owned(),
             &[("sub", "a"), ("a", "sub")],
             Some("i -> in -> j -> a -> sub -> i"),

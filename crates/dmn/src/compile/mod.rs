@@ -71,6 +71,7 @@ impl<'s> Compiler<'s> {
     fn definitions(&mut self) -> Model {
         self.namespace = self.attribute(0, "namespace").to_owned();
         self.element_id = self.document.attribute(0, "id").map(excerpt);
+        self.check_ids();
         self.import_models();
         self.collect_names();
         self.types = Arc::new(self.item_definitions());
@@ -107,6 +108,29 @@ impl<'s> Compiler<'s> {
         self.check_requirements(&model);
         model.imports = std::mem::take(&mut self.imports);
         model
+    }
+
+    /// The schema of DMN has names of XML as IDs.
+    fn check_ids(&mut self) {
+        if self.settings.tolerant {
+            return;
+        }
+        // Elements that need an ID say so themselves.
+        let is_wrong = |node: &NodeId| {
+            let id = self.attribute(*node, "id");
+            !id.trim().is_empty() && !::xml::is_name(id)
+        };
+        let wrong: Vec<_> = self.document.all().filter(is_wrong).collect();
+        let element_id = self.element_id.take();
+        for node in wrong {
+            self.element_id = Some(excerpt(self.attribute(node, "id")));
+            let element_type = self.document.name(node).to_owned();
+            self.problem(
+                Some(&element_type),
+                "the attribute 'id' must be a letter or '_', then letters, digits, '_', '-' or '.'",
+            );
+        }
+        self.element_id = element_id;
     }
 
     fn problem(&mut self, element_type: Option<&str>, reason: impl Into<String>) {

@@ -105,7 +105,7 @@ pub(crate) fn decision(
     evaluate(model, id, given, |run| run.decision_by_id(id))
 }
 
-/// The same without the trail of evaluated decisions.
+/// Evaluates a decision by its ID to its output alone, without the trail of evaluated decisions.
 pub(crate) fn output(
     model: &Arc<Model>,
     id: &str,

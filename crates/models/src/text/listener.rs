@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Element, escape};
+use super::element::{Element, escape};
 
 /// Task headers from attributes such as `header:KEY=VALUE`.
 pub(super) fn headers(e: &Element) -> String {
