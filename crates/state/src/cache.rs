@@ -11,7 +11,13 @@ use quick_cache::{
     sync::{Cache, DefaultLifecycle},
 };
 
-use crate::TableValue;
+/// A decoded value of some type.
+pub(crate) type AnyValue = Arc<dyn Any + Send + Sync>;
+
+/// The value of a table with values of type `V`.
+pub(crate) fn typed<V: Any + Send + Sync>(value: AnyValue) -> Arc<V> {
+    value.downcast().expect("a table has values of one type")
+}
 
 /// Bytes of an entry beyond its key and value.
 const ENTRY_OVERHEAD_BYTES: u64 = 96;
@@ -32,7 +38,7 @@ struct RowKey {
 
 #[derive(Debug, Clone)]
 struct CleanValue {
-    value: Arc<dyn Any + Send + Sync>,
+    value: AnyValue,
     weight: usize,
 }
 
@@ -45,7 +51,7 @@ impl Weighter<RowKey, CleanValue> for RowWeight {
     }
 }
 
-/// The same key, borrowed.
+/// A [`RowKey`] that borrows its bytes.
 struct RowKeyRef<'a> {
     table: u32,
     key: &'a [u8],
@@ -91,14 +97,13 @@ impl CleanCache {
         }))
     }
 
-    pub(crate) fn get<V: TableValue>(&self, table: u32, key: &[u8]) -> Option<Arc<V>> {
-        let clean = self.0.as_ref()?.get(&RowKeyRef { table, key })?;
-        Arc::downcast(clean.value).ok()
+    pub(crate) fn get(&self, table: u32, key: &[u8]) -> Option<AnyValue> {
+        Some(self.0.as_ref()?.get(&RowKeyRef { table, key })?.value)
     }
 
-    pub(crate) fn insert<V: TableValue>(&self, table: u32, key: &[u8], value: Arc<V>) {
+    /// Keeps a value, whose weight is in bytes.
+    pub(crate) fn insert(&self, table: u32, key: &[u8], value: AnyValue, weight: usize) {
         if let Some(cache) = &self.0 {
-            let weight = value.weight();
             cache.insert(RowKey { table, key: key.into() }, CleanValue { value, weight });
         }
     }
@@ -123,24 +128,25 @@ mod tests {
     fn holds_what_fits_and_forgets_what_is_removed() {
         let cache = CleanCache::new(64 * 1024);
         for key in 0..10_000u64 {
-            cache.insert(1, &key.to_be_bytes(), Arc::new(key));
+            cache.insert(1, &key.to_be_bytes(), Arc::new(key), 8);
         }
         assert!(cache.bytes() <= 64 * 1024);
         assert!(cache.bytes() > 16 * 1024);
 
-        cache.insert(1, b"a", Arc::new(5u64));
-        cache.insert(2, b"a", Arc::new(6u64));
-        assert_eq!(cache.get::<u64>(1, b"a").as_deref(), Some(&5));
-        assert_eq!(cache.get::<u64>(2, b"a").as_deref(), Some(&6));
-        assert_eq!(cache.get::<u32>(2, b"a"), None);
+        let get = |table| cache.get(table, b"a").map(|value| *value.downcast::<u64>().unwrap());
+        cache.insert(1, b"a", Arc::new(5u64), 8);
+        cache.insert(2, b"a", Arc::new(6u64), 8);
+        assert_eq!(get(1), Some(5));
+        assert_eq!(get(2), Some(6));
         cache.remove(1, b"a");
-        assert_eq!(cache.get::<u64>(1, b"a"), None);
+        assert_eq!(get(1), None);
     }
 
     #[test]
     fn may_be_switched_off() {
         let cache = CleanCache::new(0);
-        cache.insert(1, b"a", Arc::new(5u64));
-        assert_eq!(cache.get::<u64>(1, b"a"), None);
+        let get = |table| cache.get(table, b"a").map(|value| *value.downcast::<u64>().unwrap());
+        cache.insert(1, b"a", Arc::new(5u64), 8);
+        assert_eq!(get(1), None);
     }
 }

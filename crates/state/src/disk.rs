@@ -1,12 +1,13 @@
-//! The rows of one table that are on disk.
+//! The rows of one table that are on disk, as bytes. Everything here exists once, whatever the types of the table.
 
-use std::{cell::RefCell, ops::Bound, sync::Arc};
+use std::{any::TypeId, cell::RefCell, ops::Bound, sync::Arc};
 
 use parking_lot::RwLock;
 use redb::AccessGuard;
 
 use crate::{
     StateError, Store, TableKey, TableValue,
+    cache::AnyValue,
     error::hex,
     gaps::Cut,
     key::decode_whole,
@@ -18,13 +19,16 @@ use crate::{
 pub(crate) type Bytes = AccessGuard<'static, &'static [u8]>;
 /// Rows in the order of keys.
 pub(crate) type Rows = redb::Range<'static, &'static [u8], &'static [u8]>;
+/// Decodes a value, and gives its weight in bytes beside it.
+type DecodeValue = fn(&[u8]) -> Result<(AnyValue, usize), StateError>;
 
 thread_local! {
     /// Keys are encoded here for look-ups.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-fn with_encoded<K: TableKey, R>(key: &K, work: impl FnOnce(&[u8]) -> R) -> R {
+/// Works with the bytes of a key.
+pub(crate) fn with_encoded<K: TableKey, R>(key: &K, work: impl FnOnce(&[u8]) -> R) -> R {
     // Taken, not borrowed: a decoder may itself come here.
     let mut buffer = SCRATCH.take();
     buffer.clear();
@@ -34,37 +38,90 @@ fn with_encoded<K: TableKey, R>(key: &K, work: impl FnOnce(&[u8]) -> R) -> R {
     result
 }
 
+fn decode_value<V: TableValue>(bytes: &[u8]) -> Result<(AnyValue, usize), StateError> {
+    let value = V::decode(bytes)?;
+    let weight = value.weight();
+    Ok((Arc::new(value), weight))
+}
+
 /// The keys between which all rows on disk lie.
 #[derive(Debug)]
-enum Span<K> {
+pub(crate) enum Span<K> {
     Empty,
     Within(K, K),
-    /// The ends could not be decoded; whoever reads there gets the error.
+    /// The ends could not be decoded; a read there gets the error.
     Anywhere,
+}
+
+impl<K: TableKey> Span<K> {
+    pub(crate) fn of(view: &View) -> Self {
+        match &view.ends {
+            None => Self::Empty,
+            Some((first, last)) => match (decode_whole(first), decode_whole(last)) {
+                (Ok(first), Ok(last)) => Self::Within(first, last),
+                _ => Self::Anywhere,
+            },
+        }
+    }
+
+    /// `false` only if the key is surely not on disk.
+    #[inline]
+    pub(crate) fn may_hold(&self, key: &K) -> bool {
+        match self {
+            Self::Empty => false,
+            Self::Within(first, last) => first <= key && key <= last,
+            Self::Anywhere => true,
+        }
+    }
+
+    /// `false` only if there is surely nothing on disk in that range.
+    #[inline]
+    pub(crate) fn may_overlap(&self, start: Bound<&K>, end: Bound<&K>) -> bool {
+        let (first, last) = match self {
+            Self::Empty => return false,
+            Self::Within(first, last) => (first, last),
+            Self::Anywhere => return true,
+        };
+        let begins_in_time = match start {
+            Bound::Included(key) => key <= last,
+            Bound::Excluded(key) => key < last,
+            Bound::Unbounded => true,
+        };
+        let ends_late_enough = match end {
+            Bound::Included(key) => key >= first,
+            Bound::Excluded(key) => key > first,
+            Bound::Unbounded => true,
+        };
+        begins_in_time && ends_late_enough
+    }
 }
 
 /// The rows of one table as of the last flush.
 #[derive(Debug)]
-pub(crate) struct Disk<K> {
+pub(crate) struct Disk {
     store: Store,
     table: &'static str,
     number: u32,
     rows: u64,
     flushes: u64,
-    span: Span<K>,
     view: RwLock<View>,
+    value_type: TypeId,
+    decode: DecodeValue,
 }
 
-impl<K: TableKey> Disk<K> {
-    pub(crate) fn new(store: Store, table: &'static str, number: u32, view: View) -> Self {
+impl Disk {
+    /// The rows of a table with values of type `V`.
+    pub(crate) fn new<V: TableValue>(store: Store, table: &'static str, number: u32, view: View) -> Self {
+        let (rows, flushes) = (view.rows, view.flushes);
         Self {
             store,
             table,
             number,
-            rows: view.rows,
-            flushes: view.flushes,
-            span: span(&view),
+            rows,
+            flushes,
             view: RwLock::new(view),
+            value_type: TypeId::of::<V>(),
+            decode: decode_value::<V>,
         }
     }
 
@@ -72,7 +129,6 @@ impl<K: TableKey> Disk<K> {
     pub(crate) fn install(&mut self, view: View) {
         self.rows = view.rows;
         self.flushes = view.flushes;
-        self.span = span(&view);
         self.view = RwLock::new(view);
     }
 
@@ -87,66 +143,33 @@ impl<K: TableKey> Disk<K> {
         (view.flushes > self.flushes).then_some(view.rows)
     }
 
-    /// `false` only if the key is surely not on disk.
-    #[inline]
-    pub(crate) fn may_hold(&self, key: &K) -> bool {
-        match &self.span {
-            Span::Empty => false,
-            Span::Within(first, last) => first <= key && key <= last,
-            Span::Anywhere => true,
-        }
-    }
-
-    /// `false` only if there is surely nothing on disk in that range.
-    #[inline]
-    pub(crate) fn may_overlap(&self, start: Bound<&K>, end: Bound<&K>) -> bool {
-        let (first, last) = match &self.span {
-            Span::Empty => return false,
-            Span::Within(first, last) => (first, last),
-            Span::Anywhere => return true,
-        };
-        let begins_in_time = match start {
-            Bound::Included(key) => key <= last,
-            Bound::Excluded(key) => key < last,
-            Bound::Unbounded => true,
-        };
-        let ends_late_enough = match end {
-            Bound::Included(key) => key >= first,
-            Bound::Excluded(key) => key > first,
-            Bound::Unbounded => true,
-        };
-        begins_in_time && ends_late_enough
-    }
-
-    pub(crate) fn contains(&self, key: &K) -> Result<bool, StateError> {
-        if !self.may_hold(key) {
-            return Ok(false);
-        }
-        with_encoded(key, |bytes| match self.read(bytes, |table| Ok(table.get(bytes)?.inspect(touch)))? {
-            Some(stored) => self.unseal(bytes, stored.value()).map(|_| true),
+    /// Whether a key is on disk.
+    pub(crate) fn contains(&self, key: &[u8]) -> Result<bool, StateError> {
+        match self.read(key, |table| Ok(table.get(key)?.inspect(touch)))? {
+            Some(stored) => self.unseal(key, stored.value()).map(|_| true),
             None => Ok(false),
-        })
+        }
     }
 
-    pub(crate) fn get<V: TableValue>(&self, key: &K) -> Result<Option<Arc<V>>, StateError> {
-        if !self.may_hold(key) {
-            return Ok(None);
+    /// The value under a key.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<AnyValue>, StateError> {
+        if let Some(value) = self.clean(key) {
+            return Ok(Some(value));
         }
-        with_encoded(key, |bytes| {
-            if let Some(value) = self.store.cache().get(self.number, bytes) {
-                return Ok(Some(value));
-            }
-            match self.read(bytes, |table| Ok(table.get(bytes)?.inspect(touch)))? {
-                Some(stored) => self.decode_and_keep(bytes, stored.value()).map(Some),
-                None => Ok(None),
-            }
-        })
+        match self.read(key, |table| Ok(table.get(key)?.inspect(touch)))? {
+            Some(stored) => self.decode_and_keep(key, stored.value()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The decoded value of a row, if it is kept. Tables that were open on the store before may have had another type.
+    fn clean(&self, key: &[u8]) -> Option<AnyValue> {
+        self.store.cache().get(self.number, key).filter(|value| value.as_ref().type_id() == self.value_type)
     }
 
     /// The rows between two cuts.
-    pub(crate) fn range(&self, start: &Cut<K>, end: &Cut<K>) -> Result<Option<Rows>, StateError> {
-        let (start, end) = (encode_bound(start.start()), encode_bound(end.end()));
-        let bounds = (as_slices(&start), as_slices(&end));
+    pub(crate) fn range(&self, start: &Cut, end: &Cut) -> Result<Option<Rows>, StateError> {
+        let bounds = (start.start(), end.end());
         self.read(&[], |table| Ok(Some(table.range::<&[u8]>(bounds)?)))
     }
 
@@ -170,13 +193,13 @@ impl<K: TableKey> Disk<K> {
         }
     }
 
-    pub(crate) fn decode_key(&self, bytes: &[u8]) -> Result<K, StateError> {
-        decode_whole(bytes).map_err(|error| self.corrupt(bytes, error.to_string()))
+    pub(crate) fn decode_key<K: TableKey>(&self, bytes: &[u8]) -> Result<K, StateError> {
+        decode_whole(bytes).map_err(|error| self.corrupt(bytes, &error))
     }
 
     /// The value of a row that a scan has come to.
-    pub(crate) fn value<V: TableValue>(&self, key: &[u8], stored: &[u8]) -> Result<Arc<V>, StateError> {
-        match self.store.cache().get(self.number, key) {
+    pub(crate) fn value(&self, key: &[u8], stored: &[u8]) -> Result<AnyValue, StateError> {
+        match self.clean(key) {
             Some(value) => Ok(value),
             None => self.decode_and_keep(key, stored),
         }
@@ -184,26 +207,27 @@ impl<K: TableKey> Disk<K> {
 
     /// Decodes without touching the cache, for passes over whole tables.
     pub(crate) fn decode<V: TableValue>(&self, key: &[u8], stored: &[u8]) -> Result<V, StateError> {
-        V::decode(self.unseal(key, stored)?).map_err(|error| self.corrupt(key, error.to_string()))
+        V::decode(self.unseal(key, stored)?).map_err(|error| self.corrupt(key, &error))
     }
 
     /// The bytes of a value, if they are those that were stored under that key.
     pub(crate) fn unseal<'a>(&self, key: &[u8], stored: &'a [u8]) -> Result<&'a [u8], StateError> {
-        unseal(key, stored).ok_or_else(|| self.corrupt(key, "the row does not match its checksum".to_owned()))
+        unseal(key, stored).ok_or_else(|| self.corrupt(key, &"the row does not match its checksum"))
     }
 
     pub(crate) fn error(&self, key: &[u8], source: redb::Error) -> StateError {
         StateError::Row { table: self.table, key: hex(key), action: "read", source: Box::new(source) }
     }
 
-    fn decode_and_keep<V: TableValue>(&self, key: &[u8], stored: &[u8]) -> Result<Arc<V>, StateError> {
-        let value = Arc::new(self.decode::<V>(key, stored)?);
-        self.store.cache().insert(self.number, key, Arc::clone(&value));
+    fn decode_and_keep(&self, key: &[u8], stored: &[u8]) -> Result<AnyValue, StateError> {
+        let bytes = self.unseal(key, stored)?;
+        let (value, weight) = (self.decode)(bytes).map_err(|error| self.corrupt(key, &error))?;
+        self.store.cache().insert(self.number, key, Arc::clone(&value), weight);
         Ok(value)
     }
 
-    fn corrupt(&self, key: &[u8], reason: String) -> StateError {
-        StateError::Corrupt { table: self.table, key: hex(key), reason }
+    fn corrupt(&self, key: &[u8], reason: &dyn ToString) -> StateError {
+        StateError::Corrupt { table: self.table, key: hex(key), reason: reason.to_string() }
     }
 
     /// Reads; when the opening of the database has failed, once more through a new one.
@@ -226,7 +250,7 @@ impl<K: TableKey> Disk<K> {
     }
 
     /// Opens the database and this table anew. The reopened table shows the former rows, or those of the running flush;
-    /// the frozen overlay lies above either and makes them look alike. That is why `span` stays.
+    /// the frozen overlay lies above either and makes them look alike. That is why the span of keys stays.
     #[cold]
     fn renew(&self) -> Result<(), StateError> {
         let mut view = self.view.write();
@@ -250,26 +274,4 @@ pub(crate) enum Step {
     End,
     /// The database had to be opened anew because of this error; the rows must be asked for again.
     Interrupted(redb::Error),
-}
-
-fn span<K: TableKey>(view: &View) -> Span<K> {
-    match &view.ends {
-        None => Span::Empty,
-        Some((first, last)) => match (decode_whole(first), decode_whole(last)) {
-            (Ok(first), Ok(last)) => Span::Within(first, last),
-            _ => Span::Anywhere,
-        },
-    }
-}
-
-fn encode_bound<K: TableKey>(bound: Bound<&K>) -> Bound<Vec<u8>> {
-    bound.map(|key| {
-        let mut bytes = Vec::new();
-        key.encode(&mut bytes);
-        bytes
-    })
-}
-
-fn as_slices(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
-    bound.as_ref().map(Vec::as_slice)
 }

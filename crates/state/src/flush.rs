@@ -7,22 +7,48 @@ use redb::{CursorError, ReadableTable, WriteTransaction};
 
 use crate::{
     StateError, Store, TableKey, TableValue,
+    cache::AnyValue,
     error::hex,
     overlay::Layer,
     seal::seal,
     store::{View, definition, guarded, needs_reopening, table_name, write_applied},
 };
 
+/// A value of a frozen overlay, without its type.
+pub trait FrozenValue {
+    /// Appends the bytes to be stored.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// The value for the cache of clean values, and its weight in bytes.
+    fn clean(&self) -> (AnyValue, usize);
+}
+
+impl<V: TableValue> FrozenValue for Arc<V> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        V::encode(self, out);
+    }
+
+    fn clean(&self) -> (AnyValue, usize) {
+        (Arc::<V>::clone(self), self.weight())
+    }
+}
+
+/// Takes the entries of a layer in the order of their keys: a value, or none for a tombstone.
+pub type EntrySink<'a> = dyn FnMut(&[u8], Option<&dyn FrozenValue>) -> Result<(), StateError> + 'a;
+
 /// The frozen overlay of one table, without its types.
 pub trait FrozenTable: Send + Sync {
+    /// The name of the table.
+    fn name(&self) -> &'static str;
+
     /// The number of the table.
     fn number(&self) -> u32;
 
-    /// Writes the layer into the transaction.
-    fn write(&self, transaction: &WriteTransaction) -> Result<(), StateError>;
+    /// Whether there is nothing to write.
+    fn is_empty(&self) -> bool;
 
-    /// Brings the clean values in line with what was written.
-    fn refresh(&self, store: &Store);
+    /// Hands all entries to a sink, until it fails.
+    fn visit(&self, sink: &mut EntrySink<'_>) -> Result<(), StateError>;
 }
 
 /// The frozen overlay of one table.
@@ -33,87 +59,95 @@ pub(crate) struct FrozenLayer<K, V> {
     pub(crate) layer: Arc<Layer<K, V>>,
 }
 
-impl<K: TableKey, V: TableValue> FrozenLayer<K, V> {
-    fn row_error(&self, key: &[u8], source: redb::Error) -> StateError {
-        StateError::Row { table: self.name, key: hex(key), action: "write", source: Box::new(source) }
-    }
-
-    /// Keys below the end of the table find their place one by one; those beyond it are appended in bulk.
-    fn write_rows(
-        &self,
-        table: &mut redb::Table<'_, &'static [u8], &'static [u8]>,
-    ) -> Result<(), StateError> {
-        let whole = |source: redb::StorageError| self.row_error(&[], source.into());
-        let last = table.last().map_err(whole)?.map(|(key, _)| key.value().to_vec());
-        let (mut key_bytes, mut value_bytes) = (Vec::new(), Vec::new());
-        let mut entries = self.layer.entries();
-        let mut beyond = None;
-        for (key, value) in entries.by_ref() {
-            key_bytes.clear();
-            key.encode(&mut key_bytes);
-            if last.as_ref().is_none_or(|last| key_bytes > *last) {
-                beyond = Some((key, value));
-                break;
-            }
-            let written = if let Some(value) = value {
-                value_bytes.clear();
-                value.encode(&mut value_bytes);
-                seal(&key_bytes, &mut value_bytes);
-                table.insert(key_bytes.as_slice(), value_bytes.as_slice()).map(drop)
-            } else {
-                table.remove(key_bytes.as_slice()).map(drop)
-            };
-            written.map_err(|source| self.row_error(&key_bytes, source.into()))?;
-        }
-        let Some(first_beyond) = beyond else { return Ok(()) };
-        let mut cursor = table.upper_bound_mut(Bound::<&[u8]>::Unbounded).map_err(whole)?;
-        for (key, value) in std::iter::once(first_beyond).chain(entries) {
-            // A tombstone beyond the end hides nothing.
-            let Some(value) = value else { continue };
-            key_bytes.clear();
-            key.encode(&mut key_bytes);
-            value_bytes.clear();
-            value.encode(&mut value_bytes);
-            seal(&key_bytes, &mut value_bytes);
-            cursor.insert_before(key_bytes.as_slice(), value_bytes.as_slice()).map_err(|error| {
-                let source = match error {
-                    CursorError::Storage(source) => source.into(),
-                    error => redb::Error::Corrupted(error.to_string()),
-                };
-                self.row_error(&key_bytes, source)
-            })?;
-        }
-        cursor.close().map_err(whole)
-    }
-}
-
 impl<K: TableKey, V: TableValue> FrozenTable for FrozenLayer<K, V> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
     fn number(&self) -> u32 {
         self.number
     }
 
-    fn write(&self, transaction: &WriteTransaction) -> Result<(), StateError> {
-        if self.layer.is_empty() {
-            return Ok(());
-        }
-        let name = table_name(self.number);
-        let mut table =
-            transaction.open_table(definition(&name)).map_err(|source| self.row_error(&[], source.into()))?;
-        self.write_rows(&mut table)
+    fn is_empty(&self) -> bool {
+        self.layer.is_empty()
     }
 
-    fn refresh(&self, store: &Store) {
-        let cache = store.cache();
+    fn visit(&self, sink: &mut EntrySink<'_>) -> Result<(), StateError> {
         let mut key_bytes = Vec::new();
         for (key, value) in self.layer.entries() {
             key_bytes.clear();
             key.encode(&mut key_bytes);
-            match value {
-                Some(value) => cache.insert(self.number, &key_bytes, Arc::clone(value)),
-                None => cache.remove(self.number, &key_bytes),
-            }
+            sink(&key_bytes, value.map(|value| value as &dyn FrozenValue))?;
         }
+        Ok(())
     }
+}
+fn row_error(table: &dyn FrozenTable, key: &[u8], source: redb::Error) -> StateError {
+    StateError::Row { table: table.name(), key: hex(key), action: "write", source: Box::new(source) }
+}
+
+/// Writes a layer into a transaction.
+fn write(frozen: &dyn FrozenTable, transaction: &WriteTransaction) -> Result<(), StateError> {
+    if frozen.is_empty() {
+        return Ok(());
+    }
+    let name = table_name(frozen.number());
+    let failed = |source: redb::TableError| row_error(frozen, &[], source.into());
+    let mut table = transaction.open_table(definition(&name)).map_err(failed)?;
+    write_rows(frozen, &mut table)
+}
+
+/// Keys below the end of the table find their place one by one; those beyond it are appended in bulk.
+fn write_rows(
+    frozen: &dyn FrozenTable,
+    table: &mut redb::Table<'_, &'static [u8], &'static [u8]>,
+) -> Result<(), StateError> {
+    let whole = |source: redb::StorageError| row_error(frozen, &[], source.into());
+    let last = table.last().map_err(whole)?.map(|(key, _)| key.value().to_vec());
+    let is_beyond = |key: &[u8]| last.as_ref().is_none_or(|last| key > last.as_slice());
+    let mut value_bytes = Vec::new();
+    let (mut below, mut beyond) = (Some(table), None);
+    frozen.visit(&mut |key, value| {
+        value_bytes.clear();
+        if let Some(value) = value {
+            value.encode(&mut value_bytes);
+            seal(key, &mut value_bytes);
+        }
+        if beyond.is_none() && is_beyond(key) {
+            let table = below.take().expect("it is taken once");
+            beyond = Some(table.upper_bound_mut(Bound::<&[u8]>::Unbounded).map_err(whole)?);
+        }
+        let failed = |source: redb::Error| row_error(frozen, key, source);
+        match (&mut beyond, &mut below, value) {
+            (Some(cursor), _, Some(_)) => {
+                cursor.insert_before(key, value_bytes.as_slice()).map_err(|error| match error {
+                    CursorError::Storage(source) => failed(source.into()),
+                    error => failed(redb::Error::Corrupted(error.to_string())),
+                })
+            }
+            // A tombstone beyond the end hides nothing.
+            (Some(_), _, None) => Ok(()),
+            (None, Some(table), Some(_)) => {
+                table.insert(key, value_bytes.as_slice()).map(drop).map_err(|source| failed(source.into()))
+            }
+            (None, Some(table), None) => table.remove(key).map(drop).map_err(|source| failed(source.into())),
+            (None, None, _) => unreachable!("without a cursor, the table is there"),
+        }
+    })?;
+    beyond.map_or(Ok(()), |cursor| cursor.close().map_err(whole))
+}
+
+/// Brings the clean values in line with the rows that were written.
+fn refresh(frozen: &dyn FrozenTable, store: &Store) {
+    let (cache, number) = (store.cache(), frozen.number());
+    let refreshed = frozen.visit(&mut |key, value| {
+        match value.map(FrozenValue::clean) {
+            Some((value, weight)) => cache.insert(number, key, value, weight),
+            None => cache.remove(number, key),
+        }
+        Ok(())
+    });
+    refreshed.expect("the cache takes everything");
 }
 
 /// A frozen overlay on its way to disk. Run it on any thread and give the outcome to `flushed`.
@@ -172,7 +206,7 @@ impl Flush {
             return Err(error);
         }
         for table in &self.tables {
-            table.refresh(&self.store);
+            refresh(table.as_ref(), &self.store);
         }
         let views = self.store.views(self.tables.iter().map(|table| table.number()))?;
         Ok(Flushed { applied_index: self.applied_index, views })
@@ -190,7 +224,7 @@ impl Flush {
         let mut transaction = guarded(|| opening.begin_write()).map_err(fail(false))?;
         guarded(move || {
             for table in &self.tables {
-                table.write(&transaction).map_err(RowOrStorage::Row)?;
+                write(table.as_ref(), &transaction).map_err(RowOrStorage::Row)?;
             }
             if planted::has(Bug::EarlyFlush) {
                 transaction.set_durability(redb::Durability::None).expect("nothing of it is to be durable");

@@ -8,48 +8,46 @@ use std::{cmp::Ordering, ops::Bound};
 /// Gaps kept per table and layer; when there are more, they are forgotten and found anew.
 const GAPS_MAX: usize = 1024;
 
-/// A place between two keys.
+/// A place between two encoded keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Cut<K> {
+pub(crate) enum Cut {
     Min,
     /// Just before the key.
-    Before(K),
+    Before(Vec<u8>),
     /// Just after the key.
-    After(K),
+    After(Vec<u8>),
     Max,
 }
 
-impl<K: Ord> Cut<K> {
+impl Cut {
     /// Whether the key lies to the right of this cut.
-    fn precedes(&self, key: &K) -> bool {
+    fn precedes(&self, key: &[u8]) -> bool {
         match self {
             Self::Min => true,
-            Self::Before(at) => at <= key,
-            Self::After(at) => at < key,
+            Self::Before(at) => at.as_slice() <= key,
+            Self::After(at) => at.as_slice() < key,
             Self::Max => false,
         }
     }
-}
 
-impl<K: Clone> Cut<K> {
-    pub(crate) fn from_start(bound: Bound<&K>) -> Self {
+    pub(crate) fn from_start(bound: Bound<Vec<u8>>) -> Self {
         match bound {
-            Bound::Included(key) => Self::Before(key.clone()),
-            Bound::Excluded(key) => Self::After(key.clone()),
+            Bound::Included(key) => Self::Before(key),
+            Bound::Excluded(key) => Self::After(key),
             Bound::Unbounded => Self::Min,
         }
     }
 
-    pub(crate) fn from_end(bound: Bound<&K>) -> Self {
+    pub(crate) fn from_end(bound: Bound<Vec<u8>>) -> Self {
         match bound {
-            Bound::Included(key) => Self::After(key.clone()),
-            Bound::Excluded(key) => Self::Before(key.clone()),
+            Bound::Included(key) => Self::After(key),
+            Bound::Excluded(key) => Self::Before(key),
             Bound::Unbounded => Self::Max,
         }
     }
 
     /// As the lower end of a range.
-    pub(crate) fn start(&self) -> Bound<&K> {
+    pub(crate) fn start(&self) -> Bound<&[u8]> {
         match self {
             Self::Before(key) => Bound::Included(key),
             Self::After(key) => Bound::Excluded(key),
@@ -58,16 +56,28 @@ impl<K: Clone> Cut<K> {
     }
 
     /// As the upper end of a range.
-    pub(crate) fn end(&self) -> Bound<&K> {
+    pub(crate) fn end(&self) -> Bound<&[u8]> {
         match self {
             Self::Before(key) => Bound::Excluded(key),
             Self::After(key) => Bound::Included(key),
             Self::Min | Self::Max => Bound::Unbounded,
         }
     }
+
+    /// Moves to just before or just after a key.
+    pub(crate) fn move_to(&mut self, key: &[u8], is_after: bool) {
+        // Most moves go from key to key: the memory stays.
+        let mut bytes = match std::mem::replace(self, Self::Min) {
+            Self::Before(bytes) | Self::After(bytes) => bytes,
+            Self::Min | Self::Max => Vec::new(),
+        };
+        bytes.clear();
+        bytes.extend_from_slice(key);
+        *self = if is_after { Self::After(bytes) } else { Self::Before(bytes) };
+    }
 }
 
-impl<K: Ord> Ord for Cut<K> {
+impl Ord for Cut {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Min, Self::Min) | (Self::Max, Self::Max) => Ordering::Equal,
@@ -82,7 +92,7 @@ impl<K: Ord> Ord for Cut<K> {
     }
 }
 
-impl<K: Ord> PartialOrd for Cut<K> {
+impl PartialOrd for Cut {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -90,9 +100,9 @@ impl<K: Ord> PartialOrd for Cut<K> {
 
 /// Disjoint gaps in ascending order.
 #[derive(Debug)]
-pub(crate) struct Gaps<K>(Vec<(Cut<K>, Cut<K>)>);
+pub(crate) struct Gaps(Vec<(Cut, Cut)>);
 
-impl<K: Ord + Clone> Gaps<K> {
+impl Gaps {
     pub(crate) fn new() -> Self {
         Self(Vec::new())
     }
@@ -102,7 +112,7 @@ impl<K: Ord + Clone> Gaps<K> {
     }
 
     /// The far end of the gap that a walk from this place runs into at once.
-    pub(crate) fn beyond(&self, place: &Cut<K>, backwards: bool) -> Option<&Cut<K>> {
+    pub(crate) fn beyond(&self, place: &Cut, backwards: bool) -> Option<&Cut> {
         if backwards {
             let (start, end) = self.0.get(self.0.partition_point(|(_, end)| end < place))?;
             (start < place && place <= end).then_some(start)
@@ -113,13 +123,13 @@ impl<K: Ord + Clone> Gaps<K> {
         }
     }
 
-    fn find(&self, key: &K) -> Option<usize> {
+    fn find(&self, key: &[u8]) -> Option<usize> {
         let index = self.0.partition_point(|(start, _)| start.precedes(key)).checked_sub(1)?;
         (!self.0[index].1.precedes(key)).then_some(index)
     }
 
     /// Remembers that nothing is visible between two cuts. Unless `worth_it`, only as part of a gap next to it.
-    pub(crate) fn add(&mut self, mut start: Cut<K>, mut end: Cut<K>, worth_it: bool) {
+    pub(crate) fn add(&mut self, mut start: Cut, mut end: Cut, worth_it: bool) {
         if start >= end {
             return;
         }
@@ -144,10 +154,10 @@ impl<K: Ord + Clone> Gaps<K> {
     }
 
     /// Takes one key out of the gap it lies in: it may be visible from now on.
-    pub(crate) fn open(&mut self, key: &K) {
+    pub(crate) fn open(&mut self, key: &[u8]) {
         let Some(index) = self.find(key) else { return };
         let (start, end) = self.0.remove(index);
-        let (before, after) = (Cut::Before(key.clone()), Cut::After(key.clone()));
+        let (before, after) = (Cut::Before(key.to_vec()), Cut::After(key.to_vec()));
         if after < end {
             self.0.insert(index, (after, end));
         }
@@ -165,10 +175,10 @@ mod tests {
 
     use super::*;
 
-    fn cut() -> impl Strategy<Value = Cut<u8>> {
+    fn cut() -> impl Strategy<Value = Cut> {
         prop_oneof![
-            8 => (0u8..40).prop_map(Cut::Before),
-            8 => (0u8..40).prop_map(Cut::After),
+            8 => (0u8..40).prop_map(|key| Cut::Before(vec![key])),
+            8 => (0u8..40).prop_map(|key| Cut::After(vec![key])),
             1 => Just(Cut::Min),
             1 => Just(Cut::Max),
         ]
@@ -181,20 +191,20 @@ mod tests {
             let mut model = BTreeSet::new();
             for (start, end, add, key) in steps {
                 if add {
-                    model.extend((0u8..40).filter(|key| start.precedes(key) && !end.precedes(key)));
+                    model.extend((0u8..40).filter(|key| start.precedes(&[*key]) && !end.precedes(&[*key])));
                     gaps.add(start, end, true);
                 } else {
                     model.remove(&key);
-                    gaps.open(&key);
+                    gaps.open(&[key]);
                 }
                 for key in 0u8..40 {
-                    prop_assert_eq!(gaps.find(&key).is_some(), model.contains(&key), "key {}", key);
-                    let ahead = gaps.beyond(&Cut::Before(key), false);
+                    prop_assert_eq!(gaps.find(&[key]).is_some(), model.contains(&key), "key {}", key);
+                    let ahead = gaps.beyond(&Cut::Before(vec![key]), false);
                     prop_assert_eq!(ahead.is_some(), model.contains(&key));
-                    prop_assert!(ahead.is_none_or(|end| !end.precedes(&key)));
-                    let behind = gaps.beyond(&Cut::After(key), true);
+                    prop_assert!(ahead.is_none_or(|end| !end.precedes(&[key])));
+                    let behind = gaps.beyond(&Cut::After(vec![key]), true);
                     prop_assert_eq!(behind.is_some(), model.contains(&key));
-                    prop_assert!(behind.is_none_or(|start| start.precedes(&key)));
+                    prop_assert!(behind.is_none_or(|start| start.precedes(&[key])));
                 }
                 prop_assert!(gaps.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
                 prop_assert!(gaps.0.iter().all(|(start, end)| start < end));
@@ -206,9 +216,10 @@ mod tests {
     fn the_number_of_gaps_is_limited() {
         let mut gaps = Gaps::new();
         for key in 0..=GAPS_MAX as u64 {
-            gaps.add(Cut::Before(10 * key), Cut::After(10 * key + 1), true);
+            let at = |key: u64| key.to_be_bytes().to_vec();
+            gaps.add(Cut::Before(at(10 * key)), Cut::After(at(10 * key + 1)), true);
         }
         assert_eq!(gaps.0.len(), 1);
-        assert!(gaps.find(&(10 * GAPS_MAX as u64)).is_some());
+        assert!(gaps.find(&(10 * GAPS_MAX as u64).to_be_bytes()).is_some());
     }
 }

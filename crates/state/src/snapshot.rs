@@ -191,8 +191,9 @@ impl Store {
         build(path, |storage| Self::restore_into(storage, snapshot, options))
     }
 
-    /// The same without the log behind it: the first entry of a new log is applied to it. Returns the index that the
-    /// snapshot was as of.
+    /// Puts a snapshot in the place of the database file `path`, without the log behind it: a new log begins after the
+    /// returned index. It is that of the snapshot, or 1 for one that is as of no entry, since a state of index 0 looks
+    /// like none.
     pub fn restore_without_log(
         path: &Path,
         snapshot: impl Read,
@@ -201,8 +202,10 @@ impl Store {
         build(path, |storage| {
             let index = Self::restore_into(Arc::clone(&storage), snapshot, options.clone())?;
             let store = Self::with_backend(storage, options)?;
-            guarded(|| set_applied(&store, 0)).map_err(|failure| failure.of_stream("(storage)", "write"))?;
-            Ok(index)
+            let first = index.max(1);
+            guarded(|| set_applied(&store, first))
+                .map_err(|failure| failure.of_stream("(storage)", "write"))?;
+            Ok(first)
         })
     }
 

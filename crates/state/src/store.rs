@@ -102,7 +102,7 @@ impl Deref for OpenDatabase {
 impl Drop for OpenDatabase {
     fn drop(&mut self) {
         let database = self.0.take();
-        // Nobody is left to be told; the next opening finds the damage.
+        // A failure has no reader any more; the next opening finds the damage. The next opening finds the damage.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
     }
 }
@@ -330,7 +330,7 @@ impl Store {
         Self::views_of(&self.opening(), numbers).map_err(|source| self.error("read", source))
     }
 
-    /// The same; if the opening of the database has failed, through a new one.
+    /// The tables of those numbers, all as of the same commit; reopens the database once if its opening has failed.
     pub(crate) fn views_or_reopen(
         &self,
         numbers: impl Iterator<Item = u32> + Clone,

@@ -12,10 +12,11 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::{
     StateError, Store, TableKey, TableValue,
+    cache::typed,
     command::Command,
-    disk::Disk,
+    disk::{Disk, Span, with_encoded},
     flush::{FrozenLayer, FrozenTable},
-    gaps::{Cut, Gaps},
+    gaps::Gaps,
     overlay::{Base, Before, Layer, Live, Stamp, Undo, live_weight},
     store::View,
     walk::{Layers, Row, Walk},
@@ -23,6 +24,8 @@ use crate::{
 
 /// Undo steps for which memory is kept from one command to the next.
 const UNDO_KEPT_MAX: usize = 1024;
+/// Keys that are in memory at once while a table is cleared.
+const CLEARED_AT_ONCE: usize = 4096;
 /// Keys of a layer that are looked up for a count that need not be exact; some 2 µs each.
 const COUNT_LOOKUPS_MAX: usize = 512;
 
@@ -37,9 +40,10 @@ pub struct Table<K, V> {
     undo: Vec<Undo<K, V>>,
     active: Layer<K, V>,
     frozen: Option<Arc<Layer<K, V>>>,
-    disk: Disk<K>,
-    frozen_gaps: Mutex<Gaps<K>>,
-    disk_gaps: Mutex<Gaps<K>>,
+    disk: Disk,
+    span: Span<K>,
+    frozen_gaps: Mutex<Gaps>,
+    disk_gaps: Mutex<Gaps>,
 }
 
 impl<K: TableKey, V: TableValue> Table<K, V> {
@@ -48,7 +52,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     pub fn get(&self, key: &K) -> Result<Option<Arc<V>>, StateError> {
         match self.active.live.get(key) {
             Some(live) => Ok(Some(Arc::clone(&live.value))),
-            None if self.frozen.is_none() && !self.disk.may_hold(key) => Ok(None),
+            None if self.frozen.is_none() && !self.span.may_hold(key) => Ok(None),
             None => self.get_below(key),
         }
     }
@@ -65,7 +69,11 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
                 return Ok(None);
             }
         }
-        self.disk.get(key)
+        if !self.span.may_hold(key) {
+            return Ok(None);
+        }
+        let value = with_encoded(key, |bytes| self.disk.get(bytes))?;
+        Ok(value.map(typed))
     }
 
     /// Whether there is a row under that key.
@@ -85,8 +93,12 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
         match self.base(key) {
             Base::Absent => Ok(false),
             Base::Present => Ok(true),
-            Base::Unknown => self.disk.contains(key),
+            Base::Unknown => self.is_on_disk(key),
         }
+    }
+
+    fn is_on_disk(&self, key: &K) -> Result<bool, StateError> {
+        if self.span.may_hold(key) { with_encoded(key, |bytes| self.disk.contains(bytes)) } else { Ok(false) }
     }
 
     /// Knowledge about the key below the active layer without a read of the disk.
@@ -100,7 +112,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
                 return Base::Absent;
             }
         }
-        if self.disk.may_hold(key) { Base::Unknown } else { Base::Absent }
+        if self.span.may_hold(key) { Base::Unknown } else { Base::Absent }
     }
 
     /// Remembers what a key had before the command at hand, unless this command has written the key already.
@@ -128,7 +140,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     #[inline]
     pub fn put(&mut self, key: K, value: V) {
         let base =
-            if self.frozen.is_none() && !self.disk.may_hold(&key) { Base::Absent } else { self.base(&key) };
+            if self.frozen.is_none() && !self.span.may_hold(&key) { Base::Absent } else { self.base(&key) };
         self.write(key, Arc::new(value), base);
     }
 
@@ -321,6 +333,20 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
         }
     }
 
+    /// Removes all rows.
+    pub fn clear(&mut self) -> Result<(), StateError> {
+        let mut from = Bound::Unbounded;
+        loop {
+            let keys = self.keys((from, Bound::Unbounded), CLEARED_AT_ONCE)?;
+            let Some(last) = keys.last().cloned() else { return Ok(()) };
+            for key in &keys {
+                self.delete(key);
+            }
+            // Keys that were removed are not walked over again.
+            from = Bound::Excluded(last);
+        }
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> Result<bool, StateError> {
         if !self.active.live.is_empty() {
@@ -342,13 +368,13 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     fn count(&self, lookups_max: usize) -> Result<u64, StateError> {
         let mut rows = self.active.tally().rows;
         if self.active.tally().unknown > 0 {
-            rows += resolve(&self.active, lookups_max, |key| self.contains_below(key))?;
+            rows += resolve(&self.active, lookups_max, &|key| self.contains_below(key))?;
         }
         let mut frozen_rows = 0;
         if let Some(frozen) = &self.frozen {
             frozen_rows = frozen.tally().rows;
             if frozen.tally().unknown > 0 {
-                frozen_rows += resolve(frozen, lookups_max, |key| self.disk.contains(key))?;
+                frozen_rows += resolve(frozen, lookups_max, &|key| self.is_on_disk(key))?;
             }
         }
         // Asked last: looking up rows may be what opens the database anew.
@@ -367,7 +393,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     /// Whether nothing but the active layer has rows in that range.
     #[inline]
     fn is_memory_only(&self, start: Bound<&K>, end: Bound<&K>) -> bool {
-        self.frozen.is_none() && !self.disk.may_overlap(start, end)
+        self.frozen.is_none() && !self.span.may_overlap(start, end)
     }
 
     fn walk(&self, start: Bound<&K>, end: Bound<&K>, backwards: bool) -> Result<Walk<'_, K, V>, StateError> {
@@ -375,10 +401,11 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
             active: &self.active,
             frozen: self.frozen.as_deref(),
             disk: &self.disk,
+            span: &self.span,
             frozen_gaps: &self.frozen_gaps,
             disk_gaps: &self.disk_gaps,
         };
-        Walk::new(layers, Cut::from_start(start), Cut::from_end(end), backwards)
+        Walk::new(layers, start, end, backwards)
     }
 }
 
@@ -399,7 +426,7 @@ fn is_inverted<K: Ord>(start: Bound<&K>, end: Bound<&K>) -> bool {
 fn resolve<K: TableKey, V: TableValue>(
     layer: &Layer<K, V>,
     lookups_max: usize,
-    below: impl Fn(&K) -> Result<bool, StateError>,
+    below: &dyn Fn(&K) -> Result<bool, StateError>,
 ) -> Result<i64, StateError> {
     let each = layer.tally().unknown.div_ceil(lookups_max).max(1);
     let mut rows = 0;
@@ -437,7 +464,8 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
             undo: Vec::new(),
             active: Layer::new(),
             frozen: None,
-            disk: Disk::new(store.clone(), name, number, view),
+            span: Span::of(&view),
+            disk: Disk::new::<V>(store.clone(), name, number, view),
             frozen_gaps: Mutex::new(Gaps::new()),
             disk_gaps: Mutex::new(Gaps::new()),
         }
@@ -454,8 +482,10 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
             if self.active.restore(key, before)
                 && let Some(key) = gap_key
             {
-                self.frozen_gaps.get_mut().open(&key);
-                self.disk_gaps.get_mut().open(&key);
+                with_encoded(&key, |bytes| {
+                    self.frozen_gaps.get_mut().open(bytes);
+                    self.disk_gaps.get_mut().open(bytes);
+                });
             }
         }
         self.undo.shrink_to(UNDO_KEPT_MAX);
@@ -475,6 +505,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
 
     /// Goes over to the flushed rows and gives the frozen layer away.
     pub fn flushed(&mut self, view: View) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.span = Span::of(&view);
         self.disk.install(view);
         self.frozen_gaps.get_mut().clear();
         self.disk_gaps.get_mut().clear();
@@ -500,30 +531,52 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     /// The table's number and a hash of its rows; `None` if there are none.
     pub fn state_hash(&self) -> Result<Option<(u32, u64)>, StateError> {
         let mut walk = self.walk(Bound::Unbounded, Bound::Unbounded, false)?;
-        let mut hasher = Xxh3::with_seed(u64::from(self.number));
-        let (mut bytes, mut rows) = (Vec::new(), 0u64);
+        let mut hasher = RowHasher::new(self.number);
         while let Some(row) = walk.next()? {
-            rows += 1;
-            bytes.clear();
             // Values from disk are encoded again, so that both sides went through the same encoder.
-            let key_len = match row {
+            match row {
                 Row::Memory(key, value) => {
-                    key.encode(&mut bytes);
-                    let key_len = bytes.len();
-                    value.encode(&mut bytes);
-                    key_len
+                    hasher.add(&mut |out| key.encode(out), &mut |out| value.encode(out));
                 }
                 Row::Disk { key_bytes, value_bytes, .. } => {
                     let value = self.disk.decode::<V>(key_bytes.value(), value_bytes.value())?;
-                    bytes.extend_from_slice(key_bytes.value());
-                    value.encode(&mut bytes);
-                    key_bytes.value().len()
+                    hasher.add(&mut |out| out.extend_from_slice(key_bytes.value()), &mut |out| {
+                        value.encode(out);
+                    });
                 }
-            };
-            hasher.update(&(key_len as u64).to_le_bytes());
-            hasher.update(&((bytes.len() - key_len) as u64).to_le_bytes());
-            hasher.update(&bytes);
+            }
         }
-        Ok((rows > 0).then(|| (self.number, hasher.digest())))
+        Ok(hasher.finish())
+    }
+}
+
+/// The hash of a table's rows.
+struct RowHasher {
+    number: u32,
+    hasher: Xxh3,
+    rows: u64,
+    bytes: Vec<u8>,
+}
+
+impl RowHasher {
+    fn new(number: u32) -> Self {
+        Self { number, hasher: Xxh3::with_seed(u64::from(number)), rows: 0, bytes: Vec::new() }
+    }
+
+    /// Adds a row. `key` and `value` append their bytes.
+    fn add(&mut self, key: &mut dyn FnMut(&mut Vec<u8>), value: &mut dyn FnMut(&mut Vec<u8>)) {
+        self.bytes.clear();
+        key(&mut self.bytes);
+        let key_len = self.bytes.len();
+        value(&mut self.bytes);
+        self.rows += 1;
+        self.hasher.update(&(key_len as u64).to_le_bytes());
+        self.hasher.update(&((self.bytes.len() - key_len) as u64).to_le_bytes());
+        self.hasher.update(&self.bytes);
+    }
+
+    /// The table's number and the hash; `None` without rows.
+    fn finish(self) -> Option<(u32, u64)> {
+        (self.rows > 0).then(|| (self.number, self.hasher.digest()))
     }
 }

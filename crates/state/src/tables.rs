@@ -142,6 +142,18 @@ macro_rules! tables {
                     Ok($crate::hidden::retire(retired))
                 }
 
+                /// Removes all rows of all tables but those of these names. Outside of any command: it cannot be taken
+                /// back.
+                pub fn clear_but(
+                    &mut self,
+                    kept: &[&str],
+                ) -> ::core::result::Result<(), $crate::StateError> {
+                    $(if !kept.contains(&stringify!($field)) {
+                        self.$field.clear()?;
+                    })+
+                    Ok(())
+                }
+
                 /// Memory of the overlay that the next `freeze` will take, by estimate.
                 pub fn overlay_bytes(&self) -> usize {
                     0 $(+ self.$field.overlay_bytes())+

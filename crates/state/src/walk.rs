@@ -3,14 +3,16 @@
 //! A row of a lower layer counts only if no upper layer decides about its key. So the three streams never hold the
 //! same key, and merging them is taking the next key of three.
 
-use std::{collections::btree_map, mem, sync::Arc};
+use std::{collections::btree_map, mem, ops::Bound, sync::Arc};
 
 use parking_lot::Mutex;
 
 use crate::{
     StateError, TableKey, TableValue,
-    disk::{Bytes, Disk, Rows, Step},
+    cache::typed,
+    disk::{Bytes, Disk, Rows, Span, Step, with_encoded},
     gaps::{Cut, Gaps},
+    key::decode_whole,
     overlay::{Layer, Live},
 };
 
@@ -21,11 +23,12 @@ const GAP_ROWS_MIN: usize = 16;
 pub(crate) struct Layers<'a, K, V> {
     pub(crate) active: &'a Layer<K, V>,
     pub(crate) frozen: Option<&'a Layer<K, V>>,
-    pub(crate) disk: &'a Disk<K>,
+    pub(crate) disk: &'a Disk,
+    pub(crate) span: &'a Span<K>,
     /// Where the frozen layer shows nothing.
-    pub(crate) frozen_gaps: &'a Mutex<Gaps<K>>,
+    pub(crate) frozen_gaps: &'a Mutex<Gaps>,
     /// Where the disk shows nothing.
-    pub(crate) disk_gaps: &'a Mutex<Gaps<K>>,
+    pub(crate) disk_gaps: &'a Mutex<Gaps>,
 }
 
 impl<K: TableKey, V: TableValue> Layers<'_, K, V> {
@@ -56,12 +59,12 @@ impl<K: TableKey, V: TableValue> Row<'_, K, V> {
         }
     }
 
-    pub(crate) fn into_pair(self, disk: &Disk<K>) -> Result<(K, Arc<V>), StateError> {
+    pub(crate) fn into_pair(self, disk: &Disk) -> Result<(K, Arc<V>), StateError> {
         match self {
             Self::Memory(key, value) => Ok((key.clone(), Arc::clone(value))),
             Self::Disk { key, key_bytes, value_bytes } => {
                 let value = disk.value(key_bytes.value(), value_bytes.value())?;
-                Ok((key, value))
+                Ok((key, typed(value)))
             }
         }
     }
@@ -69,24 +72,21 @@ impl<K: TableKey, V: TableValue> Row<'_, K, V> {
 
 /// The part of the key space still ahead, and the direction.
 #[derive(Debug, Clone)]
-struct Ahead<K> {
-    start: Cut<K>,
-    end: Cut<K>,
+struct Ahead {
+    start: Cut,
+    end: Cut,
     backwards: bool,
 }
 
-impl<K: TableKey> Ahead<K> {
+impl Ahead {
     /// Goes on beyond the key.
-    fn pass(&mut self, key: &K) {
-        if self.backwards {
-            self.end = Cut::Before(key.clone());
-        } else {
-            self.start = Cut::After(key.clone());
-        }
+    fn pass(&mut self, key: &[u8]) {
+        let is_after = !self.backwards;
+        self.place().move_to(key, is_after);
     }
 
     /// Goes on beyond the gap at this place. Returns whether there was one.
-    fn jump(&mut self, gaps: &Mutex<Gaps<K>>) -> bool {
+    fn jump(&mut self, gaps: &Mutex<Gaps>) -> bool {
         let gaps = gaps.lock();
         let backwards = self.backwards;
         let place = self.place();
@@ -96,7 +96,7 @@ impl<K: TableKey> Ahead<K> {
     }
 
     /// Where the walk is.
-    fn place(&mut self) -> &mut Cut<K> {
+    fn place(&mut self) -> &mut Cut {
         if self.backwards { &mut self.end } else { &mut self.start }
     }
 
@@ -106,19 +106,16 @@ impl<K: TableKey> Ahead<K> {
 }
 
 /// A run of hidden rows that a stream steps over.
-struct Hidden<K> {
+#[derive(Default)]
+struct Hidden {
     /// Where the run began.
-    from: Option<Cut<K>>,
+    from: Option<Cut>,
     rows: usize,
 }
 
-impl<K: TableKey> Hidden<K> {
-    fn none() -> Self {
-        Self { from: None, rows: 0 }
-    }
-
+impl Hidden {
     /// Passes one more hidden row. Returns whether more was jumped over, so that the stream must seek.
-    fn pass(&mut self, key: &K, ahead: &mut Ahead<K>, gaps: &Mutex<Gaps<K>>) -> bool {
+    fn pass(&mut self, key: &[u8], ahead: &mut Ahead, gaps: &Mutex<Gaps>) -> bool {
         self.rows += 1;
         if self.from.is_none() {
             self.from = Some(ahead.place().clone());
@@ -128,7 +125,7 @@ impl<K: TableKey> Hidden<K> {
     }
 
     /// Remembers that nothing is visible in this run.
-    fn remember(self, ahead: &mut Ahead<K>, gaps: &Mutex<Gaps<K>>) {
+    fn remember(self, ahead: &mut Ahead, gaps: &Mutex<Gaps>) {
         let Some(from) = self.from else { return };
         let mut gaps = gaps.lock();
         let worth_it = self.rows >= GAP_ROWS_MIN;
@@ -146,24 +143,31 @@ struct FrozenStream<'a, K, V> {
     layer: &'a Layer<K, V>,
     /// `None` if nothing is ahead.
     rows: Option<btree_map::Range<'a, K, Live<V>>>,
-    ahead: Ahead<K>,
+    ahead: Ahead,
+    /// The last visible row, which `ahead` does not know of yet.
+    passed: Option<&'a K>,
 }
 
 impl<'a, K: TableKey, V: TableValue> FrozenStream<'a, K, V> {
-    fn new(layer: &'a Layer<K, V>, mut ahead: Ahead<K>, gaps: &Mutex<Gaps<K>>) -> Self {
+    fn new(layer: &'a Layer<K, V>, mut ahead: Ahead, gaps: &Mutex<Gaps>) -> Self {
         ahead.jump(gaps);
-        let mut stream = Self { layer, rows: None, ahead };
+        let mut stream = Self { layer, rows: None, ahead, passed: None };
         stream.seek();
         stream
     }
 
     fn seek(&mut self) {
-        let ahead = &self.ahead;
-        self.rows = (!ahead.is_over()).then(|| self.layer.live.range((ahead.start.start(), ahead.end.end())));
+        if self.ahead.is_over() {
+            self.rows = None;
+            return;
+        }
+        let start: Bound<K> = decode_bound(self.ahead.start.start());
+        let end: Bound<K> = decode_bound(self.ahead.end.end());
+        self.rows = Some(self.layer.live.range::<K, _>((start.as_ref(), end.as_ref())));
     }
 
     fn next(&mut self, layers: &Layers<'a, K, V>) -> Option<Row<'a, K, V>> {
-        let mut hidden = Hidden::none();
+        let mut hidden = Hidden::default();
         let found = loop {
             let Some(rows) = &mut self.rows else { break None };
             let next = if self.ahead.backwards { rows.next_back() } else { rows.next() };
@@ -171,69 +175,86 @@ impl<'a, K: TableKey, V: TableValue> FrozenStream<'a, K, V> {
             if !layers.active.masks(key) {
                 break Some((key, live));
             }
-            if hidden.pass(key, &mut self.ahead, layers.frozen_gaps) {
+            if let Some(passed) = self.passed.take() {
+                with_encoded(passed, |bytes| self.ahead.pass(bytes));
+            }
+            if with_encoded(key, |bytes| hidden.pass(bytes, &mut self.ahead, layers.frozen_gaps)) {
                 self.seek();
             }
         };
         hidden.remember(&mut self.ahead, layers.frozen_gaps);
         let (key, live) = found?;
-        self.ahead.pass(key);
+        self.passed = Some(key);
         Some(Row::Memory(key, &live.value))
     }
 }
 
+fn decode_bound<K: TableKey>(bound: Bound<&[u8]>) -> Bound<K> {
+    bound.map(|bytes| decode_whole(bytes).expect("a key that was encoded here"))
+}
+
+fn encode_bound<K: TableKey>(bound: Bound<&K>) -> Bound<Vec<u8>> {
+    bound.map(|key| {
+        let mut bytes = Vec::new();
+        key.encode(&mut bytes);
+        bytes
+    })
+}
+
 /// The visible rows on disk.
-struct DiskStream<K> {
+struct DiskStream {
     /// `None` if nothing is ahead.
     rows: Option<Rows>,
-    ahead: Ahead<K>,
+    ahead: Ahead,
     interrupted: bool,
 }
 
-impl<K: TableKey> DiskStream<K> {
-    fn new(disk: &Disk<K>, mut ahead: Ahead<K>, gaps: &Mutex<Gaps<K>>) -> Result<Self, StateError> {
+impl DiskStream {
+    fn new(disk: &Disk, mut ahead: Ahead, gaps: &Mutex<Gaps>) -> Result<Self, StateError> {
         ahead.jump(gaps);
         let mut stream = Self { rows: None, ahead, interrupted: false };
         stream.seek(disk)?;
         Ok(stream)
     }
 
-    fn seek(&mut self, disk: &Disk<K>) -> Result<(), StateError> {
+    fn seek(&mut self, disk: &Disk) -> Result<(), StateError> {
         let is_over = self.ahead.is_over();
         self.rows = if is_over { None } else { disk.range(&self.ahead.start, &self.ahead.end)? };
         Ok(())
     }
 
-    fn next<'a, V: TableValue>(
+    /// The next row; `hides` tells whether a layer above decides about a key.
+    fn next(
         &mut self,
-        layers: &Layers<'a, K, V>,
-    ) -> Result<Option<Row<'a, K, V>>, StateError> {
-        let mut hidden = Hidden::none();
+        disk: &Disk,
+        gaps: &Mutex<Gaps>,
+        hides: &mut dyn FnMut(&[u8]) -> Result<bool, StateError>,
+    ) -> Result<Option<(Bytes, Bytes)>, StateError> {
+        let mut hidden = Hidden::default();
         let found = loop {
             let Some(rows) = &mut self.rows else { break None };
-            let (key_bytes, value_bytes) = match layers.disk.step(rows, self.ahead.backwards)? {
+            let (key, value) = match disk.step(rows, self.ahead.backwards)? {
                 Step::Row(key, value) => (key, value),
                 Step::End => break None,
                 Step::Interrupted(error) => {
                     if mem::replace(&mut self.interrupted, true) {
-                        return Err(layers.disk.error(&[], error));
+                        return Err(disk.error(&[], error));
                     }
-                    self.seek(layers.disk)?;
+                    self.seek(disk)?;
                     continue;
                 }
             };
-            let key = layers.disk.decode_key(key_bytes.value())?;
-            if !layers.hides_disk(&key) {
-                layers.disk.unseal(key_bytes.value(), value_bytes.value())?;
-                break Some(Row::Disk { key, key_bytes, value_bytes });
+            if !hides(key.value())? {
+                disk.unseal(key.value(), value.value())?;
+                break Some((key, value));
             }
-            if hidden.pass(&key, &mut self.ahead, layers.disk_gaps) {
-                self.seek(layers.disk)?;
+            if hidden.pass(key.value(), &mut self.ahead, gaps) {
+                self.seek(disk)?;
             }
         };
-        hidden.remember(&mut self.ahead, layers.disk_gaps);
-        if let Some(row) = &found {
-            self.ahead.pass(row.key());
+        hidden.remember(&mut self.ahead, gaps);
+        if let Some((key, _)) = &found {
+            self.ahead.pass(key.value());
         }
         Ok(found)
     }
@@ -243,25 +264,29 @@ pub(crate) struct Walk<'a, K, V> {
     layers: Layers<'a, K, V>,
     active: btree_map::Range<'a, K, Live<V>>,
     frozen: Option<FrozenStream<'a, K, V>>,
-    disk: Option<DiskStream<K>>,
+    disk: Option<DiskStream>,
     /// The next row of each stream, from the top down.
     heads: [Option<Row<'a, K, V>>; 3],
     backwards: bool,
 }
 
 impl<'a, K: TableKey, V: TableValue> Walk<'a, K, V> {
-    /// Begins a walk between two cuts, the first of which must lie before the second.
+    /// Begins a walk over a range with a place between its bounds.
     pub(crate) fn new(
         layers: Layers<'a, K, V>,
-        start: Cut<K>,
-        end: Cut<K>,
+        start: Bound<&K>,
+        end: Bound<&K>,
         backwards: bool,
     ) -> Result<Self, StateError> {
-        let ahead = Ahead { start, end, backwards };
-        let active = layers.active.live.range((ahead.start.start(), ahead.end.end()));
-        let frozen = layers.frozen.map(|layer| FrozenStream::new(layer, ahead.clone(), layers.frozen_gaps));
-        let disk = if layers.disk.may_overlap(ahead.start.start(), ahead.end.end()) {
-            Some(DiskStream::new(layers.disk, ahead, layers.disk_gaps)?)
+        let active = layers.active.live.range::<K, _>((start, end));
+        let ahead = || Ahead {
+            start: Cut::from_start(encode_bound(start)),
+            end: Cut::from_end(encode_bound(end)),
+            backwards,
+        };
+        let frozen = layers.frozen.map(|layer| FrozenStream::new(layer, ahead(), layers.frozen_gaps));
+        let disk = if layers.span.may_overlap(start, end) {
+            Some(DiskStream::new(layers.disk, ahead(), layers.disk_gaps)?)
         } else {
             None
         };
@@ -280,7 +305,7 @@ impl<'a, K: TableKey, V: TableValue> Walk<'a, K, V> {
             }
             1 => Ok(self.frozen.as_mut().and_then(|frozen| frozen.next(&self.layers))),
             _ => match &mut self.disk {
-                Some(disk) => disk.next(&self.layers),
+                Some(stream) => pull_disk(&self.layers, stream),
                 None => Ok(None),
             },
         }
@@ -301,4 +326,21 @@ impl<'a, K: TableKey, V: TableValue> Walk<'a, K, V> {
         let next = self.pull(stream)?;
         Ok(mem::replace(&mut self.heads[stream], next))
     }
+}
+
+fn pull_disk<'a, K: TableKey, V: TableValue>(
+    layers: &Layers<'a, K, V>,
+    stream: &mut DiskStream,
+) -> Result<Option<Row<'a, K, V>>, StateError> {
+    let mut decoded = None;
+    let row = stream.next(layers.disk, layers.disk_gaps, &mut |bytes| {
+        let key = layers.disk.decode_key(bytes)?;
+        let hides = layers.hides_disk(&key);
+        decoded = Some(key);
+        Ok(hides)
+    })?;
+    Ok(row.map(|(key_bytes, value_bytes)| {
+        let key = decoded.expect("the last key that was asked about is that of the row");
+        Row::Disk { key, key_bytes, value_bytes }
+    }))
 }
