@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures::Stream;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Idempotency, Name, PartitionId,
+    ActivatedJob, Caller, ClusterChange, Command, CreateInstance, Document, Idempotency, Name, PartitionId,
     Query, QueryReply, Rejection, Response,
 };
 
 /// The version of the compatible API that this broker speaks.
-pub const API_VERSION: &str = "8.9.0";
+pub const API_VERSION: &str = protocol::COMPATIBLE_VERSION;
 
 /// The sender of a command.
 #[derive(Debug, Clone, Default)]
@@ -63,8 +63,8 @@ pub trait Broker: Send + Sync + 'static {
     /// Answers from the state as of the last batch applied. A read after the answer to a command sees its changes.
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>>;
 
-    /// Since when what anybody is granted is as it is, and who the users are, to compare with
-    /// [`protocol::Grants::valid_from`]. Asked with every request: no more than a look.
+    /// Version of the grants and the users; changes with every grant. [`protocol::Grants::valid_from`] is compared with
+    /// it. Asked with every request, so it must be cheap.
     fn grants_version(&self) -> u64;
 
     /// Has an exporter hand on what it has not, without waiting for more, since somebody is about to search what it
@@ -89,9 +89,19 @@ pub trait Broker: Send + Sync + 'static {
     /// Brokers and partitions of the cluster.
     fn topology(&self) -> Topology;
 
+    /// The latest change of the cluster, as far as this broker knows.
+    fn cluster_change(&self) -> Option<ClusterChange> {
+        None
+    }
+
     /// The part of this broker in its cluster: work that is done once for all is the leader's.
     fn leadership(&self) -> Leadership {
         Leadership::Alone
+    }
+
+    /// Whether this broker can serve now.
+    fn is_ready(&self) -> bool {
+        true
     }
 
     /// The limit of one message or document, in bytes.
@@ -116,15 +126,17 @@ pub struct Answer {
     pub response: Response,
     /// How long each stage took.
     pub timing: Timing,
-    /// Position of the last record when it was applied: whoever shows this position shows what the command did. 0 when
+    /// The partition that has run the command.
+    pub partition: PartitionId,
+    /// Position of its last record when it was applied: whoever shows this position shows what the command did. 0 when
     /// there are no records.
     pub position: u64,
 }
 
 impl Answer {
-    /// The position as that of its partition.
+    /// The position, as that of the partition.
     pub fn positions(&self) -> Positions {
-        Positions::at(FIRST_PARTITION, self.position)
+        Positions::at(self.partition, self.position)
     }
 }
 
@@ -176,7 +188,7 @@ pub struct Recorded {
     pub positions: Positions,
     /// Age of the oldest record that the exporter has not acknowledged.
     pub lag: Duration,
-    /// Whether the exporter does not get on: it fails, is switched off or paused.
+    /// Whether the exporter is stalled: it fails, is switched off or paused.
     pub is_stalled: bool,
 }
 
@@ -207,6 +219,9 @@ pub enum SubmitError {
     /// The partition takes no more now; the text says which limit.
     #[error("{0}")]
     ResourceExhausted(String),
+    /// A disk has no more room but for its reserve; the text says which one.
+    #[error("{0}")]
+    DiskFull(String),
     /// The command is larger than any may be; the text says what of it, its size and the limit. Trying again is no use.
     #[error("{0}")]
     TooLarge(String),

@@ -53,6 +53,12 @@ pub enum Bug {
     Leaks,
     /// Exporters get no records.
     ExportsNothing,
+    /// A replica takes part before others have told whether its files are an old copy.
+    OldCopyTakesPart,
+    /// Entries that a replica has acknowledged are not held against an old copy of its files.
+    ForgottenAcknowledgement,
+    /// A leader whose disk has no room leads on, and refuses commands.
+    LeadsWithoutRoom,
 }
 
 impl Bug {
@@ -67,7 +73,7 @@ impl Bug {
     ];
 
     /// Bugs that the simulation finds.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::EarlyAcknowledgement,
         Self::SkippedSync,
         Self::ForgottenVote,
@@ -87,6 +93,9 @@ impl Bug {
         Self::Diverges,
         Self::SkippedRecords,
         Self::ForgottenParking,
+        Self::OldCopyTakesPart,
+        Self::ForgottenAcknowledgement,
+        Self::LeadsWithoutRoom,
     ];
 }
 

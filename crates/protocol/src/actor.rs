@@ -22,7 +22,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Somebody who was not asked for a name.
+    /// An actor without a name: authentication is off.
     pub const ANONYMOUS: Self = Self { actor_type: ActorType::Anonymous, id: None };
 
     /// The actor of a command, if known.

@@ -4,51 +4,10 @@ use minicbor::{Decode, Encode};
 
 use crate::{Caller, Command, Key, Name};
 
-/// The latest version of the behaviour that this release knows. Replicas apply a batch as its version says, and a batch
-/// asks for the version that is active in the state, so that a rolling upgrade never diverges. Since 2, a tick lets
-/// kinds of due work and owners of due timers take turns; since 3, commands may have idempotency keys; since 4, jobs
-/// are given back with the time until which they were held; since 5, records that a target refuses stand in the state.
-pub const ENGINE_VERSION: u16 = 5;
-
-/// The first version that knows idempotency keys.
-pub const IDEMPOTENCY_VERSION: u16 = 3;
-
-/// The first version that keeps parked records.
-pub const PARKING_VERSION: u16 = 5;
-
-/// The first version that takes names of cluster variables, arguments of FEEL functions, and XML files that are no
-/// models as the reference does.
-pub const LENIENT_VERSION: u16 = 5;
-
-/// The first version that suspends process instances, assigns business IDs and changes jobs by batch operations.
-pub const SUSPENSION_VERSION: u16 = 5;
-
-/// The first version that shows in variables and in the history what the reference does: local copies of what events
-/// take, compensation boundary events, seconds of times, output collections from their beginning.
-pub const HISTORY_VERSION: u16 = 5;
-
-/// The first version that has priorities and leases of jobs.
-pub const PRIORITY_VERSION: u16 = 5;
-
-/// The first version that has metadata and kinds of cluster variables.
-pub const METADATA_VERSION: u16 = 5;
-
-/// The first version that keeps views of users.
-pub const SAVED_VIEW_VERSION: u16 = 5;
-
-/// The first version that has business IDs of messages.
-pub const BUSINESS_ID_VERSION: u16 = 5;
-
-/// The version that is active where no command has activated one: that of the releases which did not note it.
-pub const FIRST_ACTIVE_VERSION: u16 = 2;
-
-/// The first version of the engine that knows agents.
-pub const AGENT_VERSION: u16 = 5;
-
 /// Commands that are applied together, with everything they need from the world.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Batch {
-    /// Behaviour to apply, at most [`ENGINE_VERSION`].
+    /// Behaviour to apply, at most [`crate::ENGINE_VERSION`].
     #[n(0)]
     pub engine_version: u16,
     /// The leader's clock, Unix milliseconds.
@@ -124,8 +83,7 @@ pub struct Demand {
     /// Keys of jobs that it still holds although their time was over, in order: they are passed over.
     #[n(8)]
     pub except: Option<Vec<Key>>,
-    /// Whether each activation has a token, so that an answer to an earlier one is refused. Since version 5 of the
-    /// engine.
+    /// Whether each activation has a token, so that an answer to an earlier one is refused.
     #[cbor(n(9), default)]
     pub with_lease: bool,
 }
@@ -150,7 +108,7 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CompleteJob, Document};
+    use crate::{CompleteJob, Document, ENGINE_VERSION};
 
     #[test]
     fn a_batch_round_trips_and_garbage_is_an_error() {

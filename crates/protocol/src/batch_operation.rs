@@ -5,9 +5,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
-use crate::{
-    BatchOperationItem, FIRST_ACTIVE_VERSION, Key, MigrationPlan, MoveElement, Name, SUSPENSION_VERSION,
-};
+use crate::{BatchOperationItem, Key, MigrationPlan, MoveElement, Name};
 
 named! {
     /// Types of batch operations, as the API names them.
@@ -120,14 +118,6 @@ pub struct JobChangeset {
 }
 
 impl BatchAction {
-    /// The first version of the engine that knows the action.
-    pub const fn since_version(&self) -> u16 {
-        match self {
-            Self::Suspend | Self::Resume | Self::UpdateJobs(_) => SUSPENSION_VERSION,
-            _ => FIRST_ACTIVE_VERSION,
-        }
-    }
-
     pub const fn kind(&self) -> BatchOperationType {
         match self {
             Self::Cancel => BatchOperationType::CancelProcessInstance,

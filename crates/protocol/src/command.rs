@@ -3,12 +3,14 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 mod decision;
+mod entries;
 mod facts;
 mod sent;
 
 use minicbor::{Decode, Encode};
 
 pub use self::decision::{DecisionRef, EvaluateDecision};
+pub use self::facts::{CommandClass, CommandFacts, Subject};
 use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
@@ -42,7 +44,7 @@ pub enum Command {
         #[n(1)]
         operation_reference: Option<u64>,
     },
-    /// Has a process instance stand still until it is resumed. Since version 5 of the engine.
+    /// Has a process instance stand still until it is resumed.
     #[n(181)]
     SuspendInstance {
         #[n(0)]
@@ -51,7 +53,7 @@ pub enum Command {
         #[n(1)]
         operation_reference: Option<u64>,
     },
-    /// Lets a suspended process instance go on. Since version 5 of the engine.
+    /// Lets a suspended process instance go on.
     #[n(182)]
     ResumeInstance {
         #[n(0)]
@@ -60,7 +62,7 @@ pub enum Command {
         #[n(1)]
         operation_reference: Option<u64>,
     },
-    /// Gives a root process instance without a business ID one. Since version 5 of the engine.
+    /// Gives a root process instance without a business ID one.
     #[n(183)]
     AssignBusinessId {
         #[n(0)]
@@ -68,10 +70,10 @@ pub enum Command {
         #[n(1)]
         claim: BusinessIdClaim,
     },
-    /// Begins to keep what an agent does for an element instance. Since version 5 of the engine.
+    /// Begins to keep what an agent does for an element instance.
     #[n(190)]
     CreateAgentInstance(#[n(0)] Box<CreateAgentInstance>),
-    /// Tells what an agent does now. Since version 5 of the engine.
+    /// Tells what an agent does now.
     #[n(191)]
     UpdateAgentInstance(#[n(0)] Box<UpdateAgentInstance>),
     #[n(4)]
@@ -90,7 +92,7 @@ pub enum Command {
         #[n(0)]
         job_keys: Vec<Key>,
         /// Times until which the worker had them, in the order of the keys: a job that was activated again since is
-        /// with another worker, and stays there. Since version 4 of the engine.
+        /// with another worker, and stays there.
         #[n(1)]
         deadlines_ms: Option<Vec<i64>>,
     },
@@ -119,8 +121,7 @@ pub enum Command {
     /// Goes on with steps that an earlier command left over. Written by the leader only.
     #[n(15)]
     Continue {
-        /// Stop when so many records were written: what the write limit allows. Owners of steps take turns then.
-        /// Logs of earlier releases have none: the oldest steps went first.
+        /// Stop when so many records were written; owners of steps take turns. Without it, the oldest go first.
         #[n(0)]
         max_records: Option<u32>,
     },
@@ -134,10 +135,10 @@ pub enum Command {
         #[n(1)]
         position: u64,
     },
-    /// Keeps a record that an exporter's target refuses. Written by the leader only. Since version 5 of the engine.
+    /// Keeps a record that an exporter's target refuses. Written by the leader only.
     #[n(21)]
     ParkRecord(#[n(0)] Box<ParkRecord>),
-    /// Forgets records that a target has taken now. Written by the leader only. Since version 5 of the engine.
+    /// Forgets records that a target has taken now. Written by the leader only.
     #[n(22)]
     UnparkRecords {
         /// ID of the exporter.
@@ -160,6 +161,17 @@ pub enum Command {
         #[n(0)]
         version: u16,
     },
+    /// Removes all data, as a change of the cluster.
+    #[n(23)]
+    Purge {
+        /// The last change of the cluster when it was asked for, 0 before the first. After another one it is refused:
+        /// it came late. `None`: it is done anyway, unless one goes on.
+        #[n(0)]
+        after: Option<u64>,
+    },
+    /// Notes that a change of the cluster is complete.
+    #[n(24)]
+    EndChange(#[n(0)] u64),
     /// Tells a signal to everybody who waits for its name.
     #[n(140)]
     BroadcastSignal(#[n(0)] BroadcastSignal),
@@ -222,8 +234,8 @@ pub enum Command {
     /// Changes who there is and what they may do.
     #[n(240)]
     Identity(#[n(0)] IdentityCommand),
-    /// Somebody asks for a command. Without it, the command is asked for by nobody in particular or by the leader, and
-    /// nothing is checked.
+    /// A command with its caller. Without it, the command comes from the leader, or authentication is off, and nothing
+    /// is checked.
     #[n(241)]
     Asked {
         #[n(0)]
@@ -232,7 +244,7 @@ pub enum Command {
         #[n(1)]
         command: Box<Command>,
     },
-    /// Does a command once: one with the same key again gets the first answer. Since version 3 of the engine.
+    /// Does a command once: one with the same key again gets the first answer.
     #[n(242)]
     Idempotent {
         #[n(0)]
@@ -241,23 +253,6 @@ pub enum Command {
         #[n(1)]
         command: Box<Command>,
     },
-}
-
-impl Command {
-    /// The tenant that a client named, where it names one.
-    pub fn tenant_id(&self) -> Option<&Name> {
-        match self.asked() {
-            Self::Deploy(deploy) => Some(&deploy.tenant_id),
-            Self::CreateInstance(create) => Some(&create.tenant_id),
-            Self::PublishMessage(publish) => Some(&publish.tenant_id),
-            Self::CorrelateMessage(correlate) => Some(&correlate.tenant_id),
-            Self::BroadcastSignal(broadcast) => Some(&broadcast.tenant_id),
-            Self::EvaluateConditionals(evaluate) => Some(&evaluate.tenant_id),
-            Self::EvaluateDecision(evaluate) => Some(&evaluate.tenant_id),
-            Self::ClusterVariable(variable) => variable.tenant_id.as_ref(),
-            _ => None,
-        }
-    }
 }
 
 /// See [`Command::Deploy`].

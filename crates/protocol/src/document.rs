@@ -1,6 +1,6 @@
 //! Variables as they travel: each top-level variable keeps its raw JSON bytes.
 //!
-//! A document is checked once, where it enters, and split at its top level. Nobody parses a value again unless an
+//! A document is checked once, where it enters, and split at its top level. No code parses a value again unless an
 //! expression reads it.
 
 #![expect(missing_docs, reason = "names say what is held")]
@@ -14,7 +14,7 @@ use minicbor::decode::{Decoder, Error as DecodeError};
 use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use serde_json::value::RawValue;
 
-use crate::Name;
+use crate::{ENTRIES_MAX, ENTRIES_SETTING, Name};
 
 /// The values of a document of so many bytes share one copy of it; those of longer ones have one each. A value may
 /// be kept for long, and must not keep the rest of the request alive.
@@ -33,8 +33,8 @@ impl Json {
         Self(bytes.into())
     }
 
-    /// The same of text that was just written, whose buffer may be twice as long: values are kept, so room that is
-    /// left is given back.
+    /// Wraps JSON text that was just written. Its buffer may be twice as long: values are kept, so room that is left is
+    /// given back.
     pub fn from_written(bytes: Vec<u8>) -> Self {
         let is_exact = bytes.capacity() - bytes.len() <= bytes.len() / 8 + SMALL_ROOM_BYTES;
         Self(if is_exact { bytes.into() } else { Bytes::copy_from_slice(&bytes) })
@@ -52,6 +52,11 @@ impl Json {
 
     pub fn as_bytes(&self) -> &Bytes {
         &self.0
+    }
+
+    /// The text in the one spelling that the value has wherever it is compared, searched or shown.
+    pub fn canonical(&self) -> Cow<'_, str> {
+        json::canonical(self.as_str())
     }
 
     pub fn as_str(&self) -> &str {
@@ -79,7 +84,8 @@ impl<'b, C> minicbor::Decode<'b, C> for Json {
 
 impl serde::Serialize for Json {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw: &RawValue = serde_json::from_slice(&self.0).map_err(serde::ser::Error::custom)?;
+        let text = self.canonical();
+        let raw: &RawValue = serde_json::from_str(&text).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }
@@ -99,6 +105,8 @@ pub enum DocumentError {
     NotAnObject(&'static str),
     #[error("JSON nested deeper than {DEPTH_MAX} levels")]
     TooDeep,
+    #[error("expected at most {ENTRIES_MAX} members, the most that {ENTRIES_SETTING} may allow")]
+    TooManyMembers,
 }
 
 impl Document {
@@ -106,8 +114,18 @@ impl Document {
         Self(Vec::new())
     }
 
-    /// Checks and splits a JSON object. Empty input and `null` are no variables.
+    /// Checks and splits a JSON object from outside, of [`ENTRIES_MAX`] members at most. Empty input and `null` are no
+    /// variables.
     pub fn parse(bytes: Bytes) -> Result<Self, DocumentError> {
+        Self::parse_within(bytes, ENTRIES_MAX)
+    }
+
+    /// Checks and splits a JSON object that is stored.
+    pub fn parse_stored(bytes: Bytes) -> Result<Self, DocumentError> {
+        Self::parse_within(bytes, usize::MAX)
+    }
+
+    fn parse_within(bytes: Bytes, max_members: usize) -> Result<Self, DocumentError> {
         let text = std::str::from_utf8(&bytes).map_err(|e| DocumentError::Syntax(e.to_string()))?;
         let start = text.trim_ascii_start();
         match start.as_bytes().first() {
@@ -117,7 +135,7 @@ impl Document {
         }
         let shared = (bytes.len() <= SHARED_BYTES_MAX).then(|| Bytes::copy_from_slice(&bytes));
         let text = std::str::from_utf8(shared.as_ref().unwrap_or(&bytes)).expect("checked above");
-        let entries = split(text)?;
+        let entries = split(text, max_members)?;
         let mut document = Self(Vec::with_capacity(entries.len()));
         let many = entries.len() > 16;
         let mut seen = std::collections::HashMap::<_, usize>::new();
@@ -265,12 +283,15 @@ impl From<json::Error> for DocumentError {
 }
 
 /// The members of the object that the text is, with the text of each value.
-fn split(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, DocumentError> {
+fn split(text: &str, max_members: usize) -> Result<Vec<(Cow<'_, str>, &str)>, DocumentError> {
     let mut cursor = Cursor::new(text);
     cursor.token()?;
     cursor.open();
     let mut entries = Vec::new();
     while let Some(name) = cursor.member(entries.is_empty())? {
+        if entries.len() == max_members {
+            return Err(DocumentError::TooManyMembers);
+        }
         let start = cursor.at();
         cursor.skip_within(DEPTH_MAX - 1)?;
         entries.push((name.text(), cursor.since(start)));
@@ -333,6 +354,17 @@ mod tests {
         assert!(parse(&nested(DEPTH_MAX - 1)).is_ok());
         assert_eq!(parse(&nested(DEPTH_MAX)), Err(DocumentError::TooDeep));
         assert!(parse(&format!("{{\"a\":\"{}\"}}", "[".repeat(5000))).is_ok());
+    }
+
+    #[test]
+    fn members_from_outside_are_bounded() {
+        let object = |members: usize| {
+            let members: Vec<_> = (0..members).map(|at| format!("\"v{at}\":0")).collect();
+            Bytes::from(format!("{{{}}}", members.join(",")))
+        };
+        assert_eq!(Document::parse(object(ENTRIES_MAX)).unwrap().len(), ENTRIES_MAX);
+        assert_eq!(Document::parse(object(ENTRIES_MAX + 1)), Err(DocumentError::TooManyMembers));
+        assert_eq!(Document::parse_stored(object(ENTRIES_MAX + 1)).unwrap().len(), ENTRIES_MAX + 1);
     }
 
     #[test]

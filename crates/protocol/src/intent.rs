@@ -78,6 +78,15 @@ named! {
         User = 240 "USER", Group = 241 "GROUP", Role = 242 "ROLE", Tenant = 243 "TENANT",
         MappingRule = 244 "MAPPING_RULE", Authorization = 245 "AUTHORIZATION",
         AgentDefinition = 190 "AGENT_DEFINITION", AgentInstance = 191 "AGENT_INSTANCE", AgentHistory = 192 "AGENT_HISTORY",
+        Purge = 250 "PURGE", JobBatch = 14 "JOB_BATCH",
+    }
+}
+
+impl ValueType {
+    /// Whether records of it are for consumers, which know those of the compatible system, and not for secondary
+    /// storage alone.
+    pub const fn is_for_others(self) -> bool {
+        !matches!(self, Self::Purge)
     }
 }
 
@@ -107,5 +116,6 @@ named! {
         PriorityUpdated = 184 "PRIORITY_UPDATED", BusinessIdAssigned = 185 "BUSINESS_ID_ASSIGNED",
         Committed = 190 "COMMITTED", Discarded = 191 "DISCARDED",
         EntityAdded = 240 "ENTITY_ADDED", EntityRemoved = 241 "ENTITY_REMOVED",
+        Purged = 250 "PURGED",
     }
 }

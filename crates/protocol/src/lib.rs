@@ -9,9 +9,11 @@ mod batch;
 mod batch_operation;
 mod batch_query;
 mod clock;
+mod cluster_change;
 mod cluster_variable;
 mod command;
 mod document;
+mod entry_limit;
 mod global_listener;
 mod idempotency;
 mod identity;
@@ -22,6 +24,7 @@ mod migration;
 mod modification;
 mod name;
 mod parking;
+mod path_id;
 mod query;
 mod record;
 mod rejection;
@@ -31,35 +34,35 @@ mod subjects;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod user_task;
+mod version;
 
 pub use actor::{Actor, ActorType};
 pub use agent::{
     AgentConfiguration, AgentHistoryItem, AgentItemMetrics, AgentJob, AgentLimits, AgentMetrics, AgentRole,
     AgentStatus, CreateAgentInstance, CreatedHistoryItem, UpdateAgentInstance,
 };
-pub use batch::{
-    AGENT_VERSION, BUSINESS_ID_VERSION, Batch, BatchDigest, BatchOrigin, CodecError, Demand, ENGINE_VERSION,
-    FIRST_ACTIVE_VERSION, HISTORY_VERSION, IDEMPOTENCY_VERSION, LENIENT_VERSION, METADATA_VERSION,
-    PARKING_VERSION, PRIORITY_VERSION, SAVED_VIEW_VERSION, SUSPENSION_VERSION,
-};
+pub use batch::{Batch, BatchDigest, BatchOrigin, CodecError, Demand};
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
     BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner, JobChangeset,
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use clock::Clock;
+pub use cluster_change::ClusterChange;
 pub use cluster_variable::{ClusterVariable, ClusterVariableAction, ClusterVariableKind};
 pub use command::{
-    ActivateAdHoc, AwaitResult, BroadcastSignal, BusinessIdClaim, Command, CompleteJob, CorrelateMessage,
-    CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
-    EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
+    ActivateAdHoc, AwaitResult, BroadcastSignal, BusinessIdClaim, Command, CommandClass, CommandFacts,
+    CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource,
+    Deploy, EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, Subject,
+    ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};
+pub use entry_limit::{ENTRIES_MAX, ENTRIES_SETTING};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
 pub use idempotency::Idempotency;
 pub use identity::{
-    Access, Authorization, AuthorizationScope, Caller, Circle, CircleKind, EntityType, Grants,
-    IdentityCommand, MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType,
+    Access, Authorization, AuthorizationScope, AuthorizationView, Caller, Circle, CircleKind, EntityType,
+    Grants, IdentityCommand, MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType,
     SavedView, SavedViewCommand, User, UserChange, UserTaskProperty,
 };
 pub use intent::{Intent, ValueType};
@@ -71,11 +74,12 @@ pub use modification::{
 };
 pub use name::{DEFAULT_TENANT, Name};
 pub use parking::ParkRecord;
+pub use path_id::{is_kept_in_paths, is_path_part};
 pub use query::{
-    AuthorizationView, BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView,
-    DecisionRequirementsView, DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView,
-    IdentityQuery, IdentityReply, IncidentView, Instances, Page, ProcessDefinitionView, ProcessInstanceView,
-    Query, QueryReply, RunningDefinitionView, ScopeView, SourceOf, SubscriptionView, UserTaskView, UserView,
+    BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView, DecisionRequirementsView,
+    DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView, IdentityQuery,
+    IdentityReply, IncidentView, Instances, Page, ProcessDefinitionView, ProcessInstanceView, Query,
+    QueryReply, RunningDefinitionView, ScopeView, SourceOf, SubscriptionView, UserTaskView, UserView,
     VariableView, error_hash,
 };
 pub use record::{
@@ -91,11 +95,11 @@ pub use record::{
     IncidentRecord, JobRecord, MappingRuleRecord, MatchedRuleRecord, MessageRecord,
     MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord,
     ProcessInstanceBatchRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
-    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessRecord, Record, RecordValue,
-    RecordedInstance, ResourceDeletionRecord, ResourceRecord, RoleRecord, RuntimeInstructionRecord,
-    SignalRecord, SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord, TenantRecord,
-    TerminateInstructionRecord, TimerRecord, UserRecord, UserTaskRecord, VariableDocumentRecord,
-    VariableInstructionRecord, VariableRecord, Word,
+    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessRecord, PurgeRecord, Record,
+    RecordValue, RecordedInstance, ResourceDeletionRecord, ResourceRecord, RoleRecord,
+    RuntimeInstructionRecord, SignalRecord, SignalSubscriptionRecord, StartInstructionRecord,
+    StartedInstanceRecord, TenantRecord, TerminateInstructionRecord, TimerRecord, UserRecord, UserTaskRecord,
+    VariableDocumentRecord, VariableInstructionRecord, VariableRecord, Word,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{
@@ -106,3 +110,7 @@ pub use settings::{BpmnSettings, DmnSettings, IdempotencySettings, Settings, Wor
 pub use user_task::{
     ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,
 };
+pub use version::{ENGINE_VERSION, FIRST_ACTIVE_VERSION};
+
+/// The version of the compatible system whose API and records are spoken.
+pub const COMPATIBLE_VERSION: &str = "8.9.0";

@@ -13,7 +13,7 @@ mod user_task;
 
 pub use definition::{DecisionRequirementsView, DecisionView, FileView, ProcessDefinitionView, SourceOf};
 
-pub use identity::{AuthorizationView, CircleView, IdentityQuery, IdentityReply, Page, UserView};
+pub use identity::{CircleView, IdentityQuery, IdentityReply, Page, UserView};
 pub use statistics::{ErrorView, FailingDefinitionView, RunningDefinitionView, SubscriptionView, error_hash};
 pub use user_task::UserTaskView;
 

@@ -3,12 +3,12 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use minicbor::{Decode, Encode};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     ActivateElement, Actor, Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType,
 };
-use exported::{json_as_text, key_or_none, raw_json};
+use field::{base64, items_as_texts, json_as_text, key_or_none, raw_json};
 
 /// One event of a partition.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -40,52 +40,6 @@ pub struct Record {
     /// Actor of exactly this change.
     #[n(9)]
     pub actor: Option<Actor>,
-}
-
-impl Serialize for Record {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Exported<'a> {
-            position: u64,
-            source_record_position: u64,
-            key: Key,
-            timestamp: i64,
-            partition_id: PartitionId,
-            record_type: &'static str,
-            record_version: u32,
-            broker_version: &'static str,
-            value_type: ValueType,
-            intent: Intent,
-            rejection_type: &'static str,
-            rejection_reason: &'static str,
-            authorizations: Authorizations,
-            operation_reference: i64,
-            batch_operation_reference: i64,
-            value: &'a RecordValue,
-        }
-        #[derive(Serialize)]
-        struct Authorizations {}
-        Exported {
-            position: self.position,
-            source_record_position: self.source_position,
-            key: self.key,
-            timestamp: self.timestamp_ms,
-            partition_id: self.partition_id,
-            record_type: "EVENT",
-            record_version: 1,
-            broker_version: env!("CARGO_PKG_VERSION"),
-            value_type: self.value.value_type(),
-            intent: self.intent,
-            rejection_type: "NULL_VAL",
-            rejection_reason: "",
-            authorizations: Authorizations {},
-            operation_reference: self.operation_reference.map_or(-1, |reference| reference as i64),
-            batch_operation_reference: self.batch_operation_reference.map_or(-1, |key| key as i64),
-            value: &self.value,
-        }
-        .serialize(serializer)
-    }
 }
 
 macro_rules! values {
@@ -148,7 +102,7 @@ values! {
     User(UserRecord) = 240, Group(GroupRecord) = 241, Role(RoleRecord) = 242, Tenant(TenantRecord) = 243,
     MappingRule(MappingRuleRecord) = 244, Authorization(AuthorizationRecord) = 245,
     AgentDefinition(AgentDefinitionRecord) = 190, AgentInstance(AgentInstanceRecord) = 191,
-    AgentHistory(AgentHistoryRecord) = 192,
+    AgentHistory(AgentHistoryRecord) = 192, Purge(PurgeRecord) = 250,
 }
 
 macro_rules! records {
@@ -163,8 +117,10 @@ macro_rules! records {
 }
 
 mod agent;
+mod batch_operation;
 mod definition;
 mod exported;
+mod field;
 mod identity;
 mod instance;
 mod job;
@@ -176,6 +132,11 @@ pub use job::JobRecord;
 pub use word::Word;
 
 pub use agent::{AgentDefinitionRecord, AgentDefinitionValues, AgentHistoryRecord, AgentInstanceRecord};
+pub use batch_operation::{
+    BatchMigrationPlan, BatchModificationPlan, BatchMoveInstruction, BatchOperationChunkRecord,
+    BatchOperationCreationRecord, BatchOperationExecutionRecord, BatchOperationInitializationRecord,
+    BatchOperationItem, BatchOperationLifecycleRecord, BatchOperationPartitionRecord,
+};
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
     EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, MatchedRuleRecord, ResourceRecord,
@@ -265,7 +226,7 @@ records! {
     SignalRecord {
         0 signal_name: Name, 1 variables: Document, 2 tenant_id: Name,
     }
-    /// Somebody who waits for a signal; a start event has no instance.
+    /// A subscription to a signal. A start event has no instance.
     SignalSubscriptionRecord {
         0 process_definition_key: Key, 1 bpmn_process_id: Name, 2 signal_name: Name, 3 catch_event_id: Name,
         4 #[serde(serialize_with = "key_or_none")] catch_event_instance_key: Option<Key>, 5 tenant_id: Name,
@@ -276,7 +237,7 @@ records! {
     EscalationRecord {
         0 process_instance_key: Key, 1 escalation_code: Name, 2 throw_element_id: Name, 3 catch_element_id: Name,
     }
-    /// Somebody who waits for a condition.
+    /// A subscription to a condition.
     ConditionalSubscriptionRecord {
         0 #[serde(serialize_with = "key_or_none")] scope_key: Option<Key>,
         1 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
@@ -296,7 +257,8 @@ records! {
     }
     ProcessRecord {
         0 bpmn_process_id: Name, 1 version: u32, 2 version_tag: Name, 3 process_definition_key: Key, 4 resource_name: Name,
-        5 checksum: Name, 6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
+        5 checksum: Name, 6 #[serde(serialize_with = "base64")] resource: Name, 7 duplicate: bool, 8 tenant_id: Name,
+        9 deployment_key: Key,
     }
     DeploymentRecord {
         0 deployment_key: Key, 1 tenant_id: Name, 2 processes_metadata: Vec<ProcessRecord>,
@@ -324,6 +286,8 @@ records! {
     }
     /// The clock of the engine, pinned or running; what it shows.
     ClockRecord { 0 #[serde(rename = "time")] time_ms: i64 }
+    /// All that was before is gone. For secondary storage alone.
+    PurgeRecord { 0 change_id: u64 }
     ResourceDeletionRecord {
         0 resource_key: Key, 1 tenant_id: Name,
     }
@@ -335,45 +299,6 @@ records! {
         0 process_instance_key: Key, 1 target_process_definition_key: Key, 2 mapping_instructions: Vec<ElementMapping>,
         3 tenant_id: Name, 4 root_process_instance_key: Key, 5 bpmn_process_id: Name,
     }
-    BatchOperationCreationRecord {
-        0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 migration_plan: Option<BatchMigrationPlan>,
-        3 partition_ids: Vec<PartitionId>, 4 modification_plan: Option<BatchModificationPlan>,
-    }
-    /// Moves of a batch operation.
-    BatchModificationPlan {
-        0 move_instructions: Vec<BatchMoveInstruction>,
-    }
-    /// A move of a batch operation.
-    BatchMoveInstruction {
-        0 source_element_id: Name, 1 target_element_id: Name,
-    }
-    /// Where instances of a batch operation go.
-    BatchMigrationPlan {
-        0 target_process_definition_key: Key, 1 mapping_instructions: Vec<ElementMapping>,
-    }
-    /// The search for the items of a batch operation.
-    BatchOperationInitializationRecord {
-        0 batch_operation_key: Key, 1 batch_operation_type: Name,
-    }
-    /// Items that a batch operation has found.
-    BatchOperationChunkRecord {
-        0 batch_operation_key: Key, 1 items: Vec<BatchOperationItem>, 2 #[cbor(default)] batch_operation_type: Name,
-    }
-    BatchOperationItem {
-        0 item_key: Key, 1 process_instance_key: Key, 2 root_process_instance_key: Key,
-    }
-    /// Outcome of an item of a batch operation.
-    BatchOperationExecutionRecord {
-        0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 item_keys: Vec<Key>, 3 state: Name, 4 error_message: Name,
-    }
-    /// A change to a batch operation.
-    BatchOperationLifecycleRecord {
-        0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 errors: Vec<Name>,
-    }
-    /// The end of a batch operation on one partition.
-    BatchOperationPartitionRecord {
-        0 batch_operation_key: Key, 1 source_partition_id: PartitionId,
-    }
     /// A slice of the children of a scope that are activated or terminated; `index` tells where the slice begins.
     ProcessInstanceBatchRecord {
         0 process_instance_key: Key, 1 batch_element_instance_key: Key, 2 index: u64, 3 tenant_id: Name,
@@ -381,7 +306,8 @@ records! {
     /// The collection of a multi-instance body.
     MultiInstanceRecord {
         0 process_instance_key: Key, 1 process_definition_key: Key, 2 bpmn_process_id: Name, 3 element_id: Name,
-        4 element_instance_key: Key, 5 input_collection: Json, 6 tenant_id: Name,
+        4 element_instance_key: Key, 5 #[serde(serialize_with = "items_as_texts")] input_collection: Json,
+        6 tenant_id: Name,
     }
     /// Activations inside an ad-hoc sub-process.
     AdHocSubProcessInstructionRecord {

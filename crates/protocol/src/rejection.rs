@@ -25,7 +25,7 @@ pub enum RejectionType {
     /// Its variables are larger than a limit allows.
     #[n(5)]
     ExceededBatchRecordSize,
-    /// Nobody may do that, or not who asks for it.
+    /// The command is forbidden, to all or to its caller.
     #[n(6)]
     Forbidden,
     /// Its idempotency key is that of another command.

@@ -51,6 +51,12 @@ pub enum Response {
         #[n(1)]
         variables: Document,
     },
+    /// A change of the cluster was begun.
+    #[n(18)]
+    ChangeBegun {
+        #[n(0)]
+        change_id: u64,
+    },
     /// A message was published.
     #[n(9)]
     MessagePublished {

@@ -57,6 +57,10 @@ pub struct WorkSettings {
     pub max_instance_variable_bytes: u64,
     #[n(7)]
     pub max_record_bytes_per_command: u64,
+    #[n(8)]
+    pub max_entries_per_command: Option<u64>,
+    #[n(9)]
+    pub max_scope_variables: Option<u64>,
 }
 
 /// Limits of process models.

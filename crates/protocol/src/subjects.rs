@@ -5,6 +5,7 @@ use crate::{BatchAction, Command, IdentityCommand, ValueType};
 impl Command {
     /// Subjects of the records of exactly this command; records of its consequences tell nothing of who
     /// asked. Nothing for commands that are not kept in the audit log.
+    #[rustfmt::skip]
     pub fn subjects(&self) -> &'static [ValueType] {
         use ValueType as V;
         match self.asked() {
@@ -33,16 +34,24 @@ impl Command {
                 &[V::BatchOperationCreation]
             }
             Self::ChangeBatchOperation { .. } => &[V::BatchOperationLifecycleManagement],
-            // The server asks for that by itself; and views have no records.
-            Self::Identity(IdentityCommand::SetUp | IdentityCommand::SavedView(_)) => &[],
+            // The server sets up identities by itself; saved views have no records.
+            Self::Identity(IdentityCommand::SetUp | IdentityCommand::SavedView(_))
+            // Subjects of workers, messages, operators and the leader are not kept.
+            | Self::CreateAgentInstance(_) | Self::UpdateAgentInstance(_) | Self::CompleteJob(_) | Self::FailJob(_)
+            | Self::ThrowError(_) | Self::YieldJobs { .. } | Self::PublishMessage(_) | Self::CorrelateMessage(_)
+            | Self::Clock(_) | Self::Tick | Self::Continue { .. } | Self::AcknowledgeExport { .. }
+            | Self::ParkRecord(_) | Self::UnparkRecords { .. } | Self::Configure { .. }
+            | Self::ActivateVersion { .. } | Self::Purge { .. } | Self::EndChange(_) | Self::BroadcastSignal(_)
+            | Self::EvaluateConditionals(_) | Self::Unban { .. } | Self::ForgetExporter { .. }
+            | Self::ActivateAdHoc(_) | Self::AddBatchItems(_) | Self::GlobalListener(_) | Self::ClusterVariable(_) => &[],
             Self::Identity(_) => &[V::User, V::Group, V::Role, V::Tenant, V::MappingRule, V::Authorization],
-            _ => &[],
+            Self::Asked { .. } | Self::Idempotent { .. } => unreachable!("what is asked for is neither of them"),
         }
     }
 }
 
 impl BatchAction {
-    /// The same of what is done to one item.
+    /// Subjects of the records of the action on one item.
     pub const fn subjects(&self) -> &'static [ValueType] {
         match self {
             Self::Cancel | Self::Suspend | Self::Resume => &[ValueType::ProcessInstance],

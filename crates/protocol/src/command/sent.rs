@@ -51,26 +51,31 @@ impl Command {
 
     /// The command without its caller and idempotency key.
     pub fn asked(&self) -> &Self {
-        match self {
-            Self::Asked { command, .. } | Self::Idempotent { command, .. } => command.asked(),
-            command => command,
+        let mut asked = self;
+        while let Self::Asked { command, .. } | Self::Idempotent { command, .. } = asked {
+            asked = command;
         }
+        asked
     }
 
     /// The command without its caller and idempotency key.
     pub fn asked_mut(&mut self) -> &mut Self {
-        match self {
-            Self::Asked { command, .. } | Self::Idempotent { command, .. } => command.asked_mut(),
-            command => command,
+        let mut asked = self;
+        while matches!(asked, Self::Asked { .. } | Self::Idempotent { .. }) {
+            let (Self::Asked { command, .. } | Self::Idempotent { command, .. }) = asked else {
+                unreachable!("looked at before")
+            };
+            asked = command;
         }
+        asked
     }
 
     /// The caller, if known.
     pub fn caller(&self) -> Option<&Caller> {
-        match self {
-            Self::Asked { by, .. } => Some(by),
-            Self::Idempotent { command, .. } => command.caller(),
-            _ => None,
+        let mut command = self;
+        while let Self::Idempotent { command: inner, .. } = command {
+            command = inner;
         }
+        if let Self::Asked { by, .. } = command { Some(by) } else { None }
     }
 }

@@ -23,7 +23,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Somebody who may do everything, and only says who it is.
+    /// A caller without checks, known by its name only.
     pub const fn unchecked(principal: Principal) -> Self {
         Self { principal, checks_authorizations: false, checks_tenants: false, foreign: Vec::new() }
     }

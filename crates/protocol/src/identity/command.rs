@@ -9,7 +9,7 @@ use minicbor::{Decode, Encode};
 use super::entity_type::EntityType;
 use super::saved_view::SavedViewCommand;
 use crate::intent::named;
-use crate::{Authorization, FIRST_ACTIVE_VERSION, Key, Name, SAVED_VIEW_VERSION};
+use crate::{Authorization, FIRST_ACTIVE_VERSION, Key, Name};
 
 named! {
     /// Groups, roles and tenants.
@@ -124,8 +124,21 @@ impl IdentityCommand {
                     authorization.permissions.iter().map(|permission| permission.since_version());
                 permissions.fold(authorization.resource_type.since_version(), u16::max)
             }
-            Self::SavedView(_) => SAVED_VIEW_VERSION,
-            _ => FIRST_ACTIVE_VERSION,
+            Self::SetUp
+            | Self::CreateAdministrator(_)
+            | Self::CreateUser(_)
+            | Self::UpdateUser(_)
+            | Self::DeleteUser { .. }
+            | Self::CreateMappingRule(_)
+            | Self::UpdateMappingRule(_)
+            | Self::DeleteMappingRule { .. }
+            | Self::CreateCircle { .. }
+            | Self::UpdateCircle { .. }
+            | Self::DeleteCircle { .. }
+            | Self::AddMember(_)
+            | Self::RemoveMember(_)
+            | Self::DeleteAuthorization { .. }
+            | Self::SavedView(_) => FIRST_ACTIVE_VERSION,
         }
     }
 }
@@ -196,7 +209,7 @@ pub struct Circle {
     pub description: Name,
 }
 
-/// Somebody in a group, role or tenant.
+/// A member of a group, role or tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Membership {
     /// Of what kind the group, role or tenant is.

@@ -4,7 +4,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{AuthorizationView, EntityType, Name, PermissionType, ResourceType, UserTaskProperty};
+use crate::{EntityType, Key, Name, PermissionType, ResourceType, UserTaskProperty};
 
 /// Permissions of an owner. No authorization takes a permission away.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -104,6 +104,12 @@ impl Authorization {
             && self.permissions.contains(&access.permission)
             && access.is_within(&self.scope)
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthorizationView {
+    pub key: Key,
+    pub authorization: Authorization,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]

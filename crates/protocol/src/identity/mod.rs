@@ -12,6 +12,6 @@ pub use command::{
     Circle, CircleKind, IdentityCommand, MappingRule, Membership, PasswordHash, User, UserChange,
 };
 pub use entity_type::EntityType;
-pub use grants::{Access, Authorization, AuthorizationScope, Grants, Principal};
+pub use grants::{Access, Authorization, AuthorizationScope, AuthorizationView, Grants, Principal};
 pub use permission::{PermissionType, ResourceType, UserTaskProperty};
 pub use saved_view::{SavedView, SavedViewCommand};

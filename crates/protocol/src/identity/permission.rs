@@ -2,8 +2,8 @@
 
 use minicbor::{Decode, Encode};
 
+use crate::FIRST_ACTIVE_VERSION;
 use crate::intent::named;
-use crate::{FIRST_ACTIVE_VERSION, SUSPENSION_VERSION};
 
 named! {
     /// Types of resources.
@@ -68,25 +68,14 @@ impl PermissionType {
 impl PermissionType {
     /// The first version of the engine that knows it.
     pub const fn since_version(self) -> u16 {
-        match self {
-            Self::CreateBatchOperationSuspendProcessInstance
-            | Self::CreateBatchOperationUpdateJob
-            | Self::Pause
-            | Self::Restore
-            | Self::Reveal
-            | Self::SuspendProcessInstance => SUSPENSION_VERSION,
-            _ => FIRST_ACTIVE_VERSION,
-        }
+        FIRST_ACTIVE_VERSION
     }
 }
 
 impl ResourceType {
     /// The first version of the engine that knows it.
     pub const fn since_version(self) -> u16 {
-        match self {
-            Self::Backup | Self::Exporter | Self::Secret => SUSPENSION_VERSION,
-            _ => FIRST_ACTIVE_VERSION,
-        }
+        FIRST_ACTIVE_VERSION
     }
 
     /// The permissions of a type of resource.

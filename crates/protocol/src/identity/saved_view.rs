@@ -44,6 +44,9 @@ pub struct SavedView {
     /// Whether others see it, too.
     #[n(5)]
     pub is_shared: bool,
+    /// Tenants of the owner when it was saved, whose members see it if it is shared; without them, everybody does.
+    #[n(6)]
+    pub tenant_ids: Option<Vec<Name>>,
 }
 
 impl SavedView {
@@ -51,6 +54,8 @@ impl SavedView {
     pub const OF_OWNER_MAX: usize = 200;
     /// Views that are shared.
     pub const SHARED_MAX: usize = 1_000;
+    /// Views that one owner shares. Everybody is shown them with each list.
+    pub const SHARED_OF_OWNER_MAX: usize = 20;
 
     /// The owner of a user's views.
     pub fn owner_of_user(username: &str) -> Name {

@@ -3,8 +3,8 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use crate::{
-    Authorization, Circle, CircleKind, EntityType, Grants, Key, MappingRule, Name, PasswordHash, Principal,
-    SavedView,
+    AuthorizationView, Circle, CircleKind, EntityType, Grants, Key, MappingRule, Name, PasswordHash,
+    Principal, SavedView,
 };
 use minicbor::{Decode, Encode};
 
@@ -141,10 +141,4 @@ pub struct UserView {
 pub struct CircleView {
     pub key: Key,
     pub circle: Circle,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuthorizationView {
-    pub key: Key,
-    pub authorization: Authorization,
 }

@@ -3,15 +3,15 @@
 use minicbor::{Decode, Encode};
 use serde::Serialize;
 
-use super::exported::{json_as_text, key_or_none};
+use super::field::{base64, json_as_text, key_or_none};
 use crate::{Document, Json, Key, Name};
 
 records! {
     /// A decision requirements graph.
     DecisionRequirementsRecord {
         0 decision_requirements_id: Name, 1 decision_requirements_name: Name, 2 decision_requirements_version: u32,
-        3 decision_requirements_key: Key, 4 namespace: Name, 5 resource_name: Name, 6 checksum: Name, 7 resource: Name,
-        8 duplicate: bool, 9 tenant_id: Name, 10 deployment_key: Key,
+        3 decision_requirements_key: Key, 4 namespace: Name, 5 resource_name: Name, 6 checksum: Name,
+        7 #[serde(serialize_with = "base64")] resource: Name, 8 duplicate: bool, 9 tenant_id: Name, 10 deployment_key: Key,
     }
     DecisionRecord {
         0 decision_id: Name, 1 decision_name: Name, 2 version: u32, 3 version_tag: Name, 4 decision_key: Key,
@@ -22,12 +22,12 @@ records! {
     }
     FormRecord {
         0 form_id: Name, 1 version: u32, 2 version_tag: Name, 3 form_key: Key, 4 resource_name: Name, 5 checksum: Name,
-        6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
+        6 #[serde(serialize_with = "base64")] resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
     }
     /// A resource of no kind that the engine knows.
     ResourceRecord {
         0 resource_id: Name, 1 version: u32, 2 version_tag: Name, 3 resource_key: Key, 4 resource_name: Name,
-        5 checksum: Name, 6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
+        5 checksum: Name, 6 #[serde(rename = "resourceProp")] resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
     }
     /// The evaluation of a decision, with everything it required.
     DecisionEvaluationRecord {

@@ -7,7 +7,7 @@ use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use super::exported::{json_as_text, key_or_none};
+use super::field::{json_as_text, key_or_none};
 use super::word::Word;
 use crate::{Json, Key, Name};
 

@@ -7,7 +7,7 @@ use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use super::exported::raw_json;
+use super::field::raw_json;
 use super::instance::{RecordedInstance, flat};
 use super::word::Word;
 use crate::{ActivateElement, Document, JobResult, Key, Name, UserTaskChanges};

@@ -22,7 +22,7 @@ pub struct MessageSubscriptionRecord {
     /// The element instance that waits.
     pub element_instance_key: Key,
     /// The message that has come.
-    #[serde(serialize_with = "super::exported::key_or_none")]
+    #[serde(serialize_with = "super::field::key_or_none")]
     pub message_key: Option<Key>,
     /// The name waited for.
     pub message_name: Name,
