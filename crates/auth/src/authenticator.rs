@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use crate::basic::{Basic, Recheck};
 use crate::clock::Clock;
+use crate::failed_sign_ins::FailedSignIns;
 use crate::metric_definitions::refused;
 use crate::oidc::{Arrival, Oidc, SignInFailure, path_of_ours};
 use crate::origin::Origins;
@@ -88,14 +89,16 @@ pub struct Authenticator {
     sessions: Option<Sessions>,
     origins: Origins,
     anonymous: Arc<Principal>,
+    failed: FailedSignIns,
 }
 
 impl Authenticator {
     /// Authenticates by `method`, and by sessions, if there are settings for them.
     pub fn new(method: Method, sessions: Option<SessionSettings>, clock: Clock) -> Self {
-        let sessions = sessions.map(|settings| Sessions::new(settings, clock));
+        let sessions = sessions.map(|settings| Sessions::new(settings, clock.clone()));
         let anonymous = Arc::new(Principal::anonymous());
-        Self { method, sessions, origins: Origins::default(), anonymous }
+        let failed = FailedSignIns::new(clock);
+        Self { method, sessions, origins: Origins::default(), anonymous, failed }
     }
 
     /// Lets pages of these origins do what our own may.
@@ -115,7 +118,7 @@ impl Authenticator {
 
     /// Whether it matters which address a request comes from.
     pub fn wants_addresses(&self) -> bool {
-        matches!(self.method, Method::Basic(_))
+        !matches!(self.method, Method::None)
     }
 
     /// The sessions, if there may be any.
@@ -132,6 +135,17 @@ impl Authenticator {
     /// Authenticates a request. An `Authorization` header takes precedence over a session.
     pub async fn authenticate(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Refusal> {
         self.principal(presented).await.map_err(|reason| self.refuse(reason))
+    }
+
+    /// Refuses a change that a page of another site made a browser send, also where no credentials are asked.
+    ///
+    /// # Errors
+    /// [`Reason::CrossSite`]
+    pub fn check_site(&self, presented: &Presented<'_>) -> Result<(), Refusal> {
+        if presented.changes && self.origins.is_cross_site(presented) {
+            return Err(self.refuse(Reason::CrossSite));
+        }
+        Ok(())
     }
 
     /// Begins a session. One that the browser has already ends, so that nobody can foist a known one on it.
@@ -198,9 +212,13 @@ impl Authenticator {
                 Ok(Departed { location: next, cookies })
             }
             Err(failure) => {
+                self.failed.note_at_issuer(presented.address, failure);
                 let next = sealed.and_then(|sealed| oidc.next_of(sealed));
                 let location = next.as_deref().map_or("/", path_of_ours).to_owned();
-                Err((failure, Departed { location, cookies: vec![forget] }))
+                // A page of another site that leads a browser here ends no login that is under way.
+                let is_under_way = sealed.is_some_and(|sealed| oidc.is_under_way(sealed, answer.state));
+                let cookies = if is_under_way { vec![] } else { vec![forget] };
+                Err((failure, Departed { location, cookies }))
             }
         }
     }
@@ -212,6 +230,10 @@ impl Authenticator {
     /// [`Reason::CrossSite`] and [`Reason::CsrfToken`]: nobody signs out somebody else.
     pub fn sign_out(&self, presented: &Presented<'_>) -> Result<SignedOut, Refusal> {
         let Some(sessions) = &self.sessions else { return Ok(SignedOut::default()) };
+        // Browsers leave cookies out of what other sites have them send, but would forget them at our word.
+        if self.origins.is_cross_site(presented) {
+            return Err(self.refuse(Reason::CrossSite));
+        }
         let mut location = None;
         if let Some(id) = presented.cookie(sessions.cookie_name()) {
             if sessions.find(id).is_some() {
@@ -235,12 +257,13 @@ impl Authenticator {
             (Method::None, _) => Ok(Arc::clone(&self.anonymous)),
             (Method::Basic(basic), Some(header)) => match Credentials::parse(header, BASIC)? {
                 Credentials::Basic { user, password } => {
-                    Ok(basic.verify(&user, &password, presented.address).await?.0)
+                    let verified = basic.verify(&user, &password, presented.address).await;
+                    Ok(self.noted(verified, Some(&user), presented)?.0)
                 }
                 Credentials::Bearer(_) => Err(Reason::Scheme(BASIC)),
             },
             (Method::Oidc(oidc), Some(header)) => match Credentials::parse(header, BEARER)? {
-                Credentials::Bearer(token) => Ok(oidc.verify(token).await?.0),
+                Credentials::Bearer(token) => Ok(self.noted(oidc.verify(token).await, None, presented)?.0),
                 Credentials::Basic { .. } => Err(Reason::Scheme(BEARER)),
             },
             (_, None) => self.of_session(presented).await,
@@ -278,11 +301,12 @@ impl Authenticator {
         }
         let (principal, standing, ends_ms) = match (&self.method, with) {
             (Method::Basic(basic), SignIn::Password { user, password }) => {
-                let (principal, standing) = basic.verify(user, password, presented.address).await?;
+                let verified = basic.verify(user, password, presented.address).await;
+                let (principal, standing) = self.noted(verified, Some(user), presented)?;
                 (principal, Some(standing), None)
             }
             (Method::Oidc(oidc), SignIn::Token(token)) => {
-                let (principal, ends_ms) = oidc.verify(token).await?;
+                let (principal, ends_ms) = self.noted(oidc.verify(token).await, None, presented)?;
                 (principal, None, Some(ends_ms))
             }
             (Method::None, _) => (Arc::clone(&self.anonymous), None, None),
@@ -294,6 +318,16 @@ impl Authenticator {
         }
         let id = sessions.begin(Arc::clone(&principal), standing, ends_ms);
         Ok(SignedIn { principal, cookies: sessions.cookies(&id), csrf_token: sessions.csrf_token(&id) })
+    }
+
+    /// Logs a failure, without the owner of a token, which nobody vouches for then.
+    fn noted<T>(
+        &self,
+        verified: Result<T, Reason>,
+        name: Option<&str>,
+        presented: &Presented<'_>,
+    ) -> Result<T, Reason> {
+        verified.inspect_err(|reason| self.failed.note(name, presented.address, *reason))
     }
 
     /// The answer to a refused request.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The name behind a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Identity {
-    /// Nobody in particular: authentication is off.
+    /// No principal in particular: authentication is off.
     Anonymous,
     /// A person, by user name.
     User(String),
@@ -25,7 +25,7 @@ pub struct Principal {
 }
 
 impl Principal {
-    /// Nobody in particular.
+    /// No principal in particular.
     pub fn anonymous() -> Self {
         Self::new(Identity::Anonymous)
     }

@@ -20,6 +20,11 @@ pub(crate) fn random_id() -> String {
     URL_SAFE_NO_PAD.encode(random::<32>())
 }
 
+/// A password of 128 random bits.
+pub fn generated_password() -> String {
+    URL_SAFE_NO_PAD.encode(random::<16>())
+}
+
 /// A key that lives as long as the process. Hashes made with it are worthless elsewhere, and
 /// nobody outside can aim at a bucket of a map.
 #[derive(Debug)]

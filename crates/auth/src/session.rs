@@ -22,9 +22,10 @@ use crate::secret::{Digest, ProcessKey, random_id};
 const CSRF_COOKIE: &str = "X-CSRF-TOKEN";
 /// The cookie with the ID, where requests come without TLS.
 const COOKIE: &str = "baton-session";
-/// The same with TLS: browsers take the prefix only from us, over TLS, for this host (RFC 6265bis §4.1.3.2).
+/// The cookie with the ID, with TLS: browsers take the prefix only from us, over TLS, for this host (RFC 6265bis
+/// §4.1.3.2).
 const COOKIE_SECURE: &str = "__Host-baton-session";
-/// The same below a path, which that prefix does not go with.
+/// The cookie with the ID, with TLS and below a path, which `__Host-` does not go with.
 const COOKIE_BELOW: &str = "__Secure-baton-session";
 
 /// The cookie of a login that is under way at the issuer.

@@ -9,7 +9,11 @@ const FILE: &str = "gateway_protocol.rs";
 fn generated_code_is_that_of_the_protocol() {
     let descriptors = protox::compile(["gateway.proto"], ["proto"]).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    tonic_prost_build::configure().out_dir(&directory).compile_fds(descriptors).unwrap();
+    tonic_prost_build::configure()
+        .codec_path("crate::codec::BoundedCodec")
+        .out_dir(&directory)
+        .compile_fds(descriptors)
+        .unwrap();
     let wanted = std::fs::read_to_string(directory.path().join(FILE)).unwrap();
     let kept = Path::new("src/generated").join(FILE);
     if std::env::var_os("UPDATE_GENERATED").is_some() {

@@ -72,6 +72,8 @@ struct Endpoints {
     authorization: Uri,
     token: Uri,
     end_session: Option<Uri>,
+    /// Whether every answer by way of a browser says whose it is.
+    names_itself: bool,
     fetched_ms: u64,
 }
 
@@ -150,6 +152,7 @@ impl CodeFlow {
             authorization: needed("authorization_endpoint", &document.authorization_endpoint)?,
             token: needed("token_endpoint", &document.token_endpoint)?,
             end_session: endpoint("end_session_endpoint", &document.end_session_endpoint)?,
+            names_itself: document.authorization_response_iss_parameter_supported,
             fetched_ms,
         })
     }
@@ -175,9 +178,13 @@ impl CodeFlow {
         Ok(with_query(&endpoints.authorization, &fields))
     }
 
-    /// Whether an answer that names an issuer names this one (RFC 9207).
-    pub fn is_issuer(&self, issuer: Option<&str>) -> bool {
-        issuer.is_none_or(|issuer| issuer == self.issuer)
+    /// Whether an answer is that of this issuer. It may leave out whose it is only if the issuer does not promise to
+    /// say so (RFC 9207 §2.4).
+    pub async fn is_issuer(&self, issuer: Option<&str>) -> Result<bool, SignInFailure> {
+        match issuer {
+            Some(issuer) => Ok(issuer == self.issuer),
+            None => Ok(!self.endpoints().await?.names_itself),
+        }
     }
 
     /// The tokens for a code.

@@ -1,7 +1,10 @@
 //! Luggage that a browser takes along to the issuer and brings back, sealed: nobody reads or makes it but this process.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use parking_lot::Mutex;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +12,8 @@ use crate::secret::{random, random_id};
 
 /// The longest time of a login at the issuer, in milliseconds.
 pub(super) const LIFE_MS: u64 = 600_000;
+/// Logins that are remembered after their end, the latest ones.
+const ARRIVED_MAX: usize = 100_000;
 /// The longest path to go to after it, in bytes. Browsers keep cookies of 4096.
 const NEXT_BYTES_MAX: usize = 1500;
 
@@ -79,6 +84,25 @@ impl Seal {
     }
 }
 
+/// Logins that have come to their end: what a browser brings back counts once, whoever kept a copy of it.
+#[derive(Debug, Default)]
+pub(super) struct Arrived(Mutex<BTreeSet<(u64, String)>>);
+
+impl Arrived {
+    pub fn has(&self, state: &str, ends_ms: u64) -> bool {
+        self.0.lock().contains(&(ends_ms, state.to_owned()))
+    }
+
+    /// Notes a login until it would have expired. `false`: it is noted already.
+    pub fn note(&self, state: String, ends_ms: u64, now_ms: u64) -> bool {
+        let mut known = self.0.lock();
+        while known.first().is_some_and(|(ends_ms, _)| *ends_ms <= now_ms || known.len() >= ARRIVED_MAX) {
+            known.pop_first();
+        }
+        known.insert((ends_ms, state))
+    }
+}
+
 const AAD: &[u8] = b"departure";
 
 #[cfg(test)]
@@ -102,6 +126,19 @@ mod tests {
         assert_eq!(seal.open(std::str::from_utf8(&bytes).unwrap()), None);
         assert_eq!(seal.open(""), None);
         assert_eq!(seal.open("AAAA"), None);
+    }
+
+    #[test]
+    fn a_login_ends_once() {
+        let arrived = Arrived::default();
+        assert!(arrived.note("a".to_owned(), 10, 5) && !arrived.note("a".to_owned(), 10, 6));
+        assert!(arrived.has("a", 10) && !arrived.has("b", 10));
+        assert!(arrived.note("b".to_owned(), 20, 10));
+        assert!(!arrived.has("a", 10), "it has expired by itself");
+        for n in 0..ARRIVED_MAX {
+            assert!(arrived.note(n.to_string(), 30, 10));
+        }
+        assert!(!arrived.has("b", 20) && arrived.has("1", 30));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub(super) struct Discovery {
     pub authorization_endpoint: Option<String>,
     pub token_endpoint: Option<String>,
     pub end_session_endpoint: Option<String>,
+    /// Whether its answers by way of a browser name it (RFC 9207 §3).
+    #[serde(default)]
+    pub authorization_response_iss_parameter_supported: bool,
 }
 
 pub(super) fn discovery_url(issuer: &str) -> Result<Uri, SettingsError> {

@@ -27,8 +27,8 @@ use serde_json::{Map, Value};
 pub use self::claim_path::{ClaimPath, claim_values};
 use self::code_flow::CodeFlow;
 pub use self::code_flow::SignInFailure;
-use self::departure::Seal;
 pub(crate) use self::departure::path_of_ours;
+use self::departure::{Arrived, Seal};
 pub use self::settings::{CodeFlowSettings, OidcSettings};
 pub use self::settings_error::SettingsError;
 pub(crate) use self::sign_in::{Arrival, Grant, Granted};
@@ -63,6 +63,7 @@ pub struct Oidc {
     clock: Clock,
     code_flow: Option<CodeFlow>,
     seal: Seal,
+    arrived: Arrived,
 }
 
 impl fmt::Debug for Oidc {
@@ -84,7 +85,8 @@ impl Oidc {
             .map(|flow| CodeFlow::new(flow, &settings, clock.clone()))
             .transpose()?;
         let (accepted, key, seal) = (Cache::new(ACCEPTED_MAX), ProcessKey::random(), Seal::random());
-        Ok(Self { settings, source, accepted, key, clock, code_flow, seal })
+        let arrived = Arrived::default();
+        Ok(Self { settings, source, accepted, key, clock, code_flow, seal, arrived })
     }
 
     /// How often the issuer was asked for its keys.

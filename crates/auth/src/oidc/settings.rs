@@ -98,7 +98,7 @@ pub(super) fn parse_url(field: &'static str, url: &str) -> Result<Uri, SettingsE
     if is_http && uri.host().is_some() { Ok(uri) } else { Err(error()) }
 }
 
-/// The same for an endpoint: an issuer behind TLS has all of them behind TLS.
+/// An absolute URL of an endpoint; an issuer whose discovery URL has https may name none with http.
 pub(super) fn parse_endpoint(
     field: &'static str,
     url: &str,

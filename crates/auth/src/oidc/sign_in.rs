@@ -20,6 +20,8 @@ const PAUSE_MS: u64 = 5_000;
 #[derive(Debug)]
 pub(crate) struct Grant {
     id_token: String,
+    /// Its owner to the issuer, under whatever name.
+    subject: String,
     pub refresh_token: Option<String>,
     /// Held by the request that renews the tokens.
     renewing: Mutex<()>,
@@ -65,6 +67,12 @@ impl Oidc {
         self.seal.open(sealed).map(|departure| departure.next)
     }
 
+    /// Whether a login goes on, whatever came with this state.
+    pub(crate) fn is_under_way(&self, sealed: &str, state: Option<&str>) -> bool {
+        let departure = self.seal.open(sealed).filter(|departure| self.clock.now_ms() < departure.ends_ms);
+        departure.is_some_and(|departure| state != Some(&departure.state))
+    }
+
     /// Signs in the user whose browser brings the answer of the issuer. Gives the path to go to, too.
     pub(crate) async fn arrive(
         &self,
@@ -77,7 +85,10 @@ impl Oidc {
         if answer.state != Some(&departure.state) || self.clock.now_ms() >= departure.ends_ms {
             return Err(SignInFailure::Expired);
         }
-        if !flow.is_issuer(answer.issuer) {
+        if self.arrived.has(&departure.state, departure.ends_ms) {
+            return Err(SignInFailure::Expired);
+        }
+        if !flow.is_issuer(answer.issuer).await? {
             return Err(SignInFailure::Refused);
         }
         let code = answer.code.filter(|_| !answer.is_error).ok_or(SignInFailure::Denied)?;
@@ -86,6 +97,10 @@ impl Oidc {
             return Err(refused(Reason::Malformed("there is no ID token")));
         };
         let granted = self.granted(tokens, id_token, Some(&departure.nonce)).await?;
+        // Of two that bring the same, one is signed in.
+        if !self.arrived.note(departure.state, departure.ends_ms, self.clock.now_ms()) {
+            return Err(SignInFailure::Expired);
+        }
         Ok((granted, departure.next))
     }
 
@@ -97,21 +112,26 @@ impl Oidc {
         nonce: Option<&str>,
     ) -> Result<Granted, SignInFailure> {
         let by_id = self.check_id_token(&id_token, nonce).await.map_err(refused)?;
+        let subject =
+            subject_of(&by_id.0).ok_or_else(|| refused(Reason::Malformed("the ID token has no sub")))?;
         let (principal, ends_ms) = match self.check_access_token(&tokens.access_token).await {
-            Ok(accepted) => accepted,
+            Ok(accepted) => {
+                check_is_same(&accepted.0, &by_id.0)?;
+                accepted
+            }
             Err(Reason::Token(fault)) => {
                 tracing::debug!(%fault, "the ID token counts, since the access token is not accepted");
                 by_id
             }
             Err(reason) => return Err(refused(reason)),
         };
-        let grant = self.grant(id_token, tokens.refresh_token);
+        let grant = self.grant(id_token, subject, tokens.refresh_token);
         Ok(Granted { principal: Arc::new(principal), ends_ms, grant })
     }
 
-    fn grant(&self, id_token: String, refresh_token: Option<String>) -> Arc<Grant> {
+    fn grant(&self, id_token: String, subject: String, refresh_token: Option<String>) -> Arc<Grant> {
         let tried_ms = AtomicU64::new(self.clock.steady_ms());
-        Arc::new(Grant { id_token, refresh_token, renewing: Mutex::default(), tried_ms })
+        Arc::new(Grant { id_token, subject, refresh_token, renewing: Mutex::default(), tried_ms })
     }
 
     /// OpenID Connect Core 1.0 §3.1.3.7. A renewed one has no nonce.
@@ -170,14 +190,14 @@ impl Oidc {
             Some(id_token) => self.granted(tokens, id_token, None).await?,
             None => self.granted_without_id(tokens, grant).await?,
         };
-        let is_same = granted.principal.identity == *identity;
+        let is_same = granted.principal.identity == *identity && granted.grant.subject == grant.subject;
         if is_same { Ok(Some(granted)) } else { Err(SignInFailure::Refused) }
     }
 
-    /// The same of an issuer that gives no newer ID token: the access token must do.
+    /// Grants a renewed session whose issuer sent no newer ID token; the access token is checked in its place.
     async fn granted_without_id(&self, tokens: Tokens, before: &Grant) -> Result<Granted, SignInFailure> {
         let (principal, ends_ms) = self.check_access_token(&tokens.access_token).await.map_err(refused)?;
-        let grant = self.grant(before.id_token.clone(), tokens.refresh_token);
+        let grant = self.grant(before.id_token.clone(), before.subject.clone(), tokens.refresh_token);
         Ok(Granted { principal: Arc::new(principal), ends_ms, grant })
     }
 
@@ -194,6 +214,20 @@ pub(crate) struct Arrival<'a> {
     pub code: Option<&'a str>,
     pub issuer: Option<&'a str>,
     pub is_error: bool,
+}
+
+/// The owner of a token (OpenID Connect Core 1.0 §2).
+fn subject_of(principal: &Principal) -> Option<String> {
+    principal.claims.get("sub").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Whether both tokens are of one user: to the issuer, or, since it may call the user otherwise in tokens for another
+/// recipient (OpenID Connect Core 1.0 §8.1), by the name that counts here.
+fn check_is_same(by_access: &Principal, by_id: &Principal) -> Result<(), SignInFailure> {
+    if subject_of(by_access) == subject_of(by_id) || by_access.identity == by_id.identity {
+        return Ok(());
+    }
+    Err(refused(Reason::Malformed("the access token and the ID token are of different users")))
 }
 
 fn refused(reason: Reason) -> SignInFailure {

@@ -224,6 +224,66 @@ async fn answers_of_others_begin_nothing() {
 }
 
 #[tokio::test]
+async fn an_answer_says_whose_it_is_if_the_issuer_promises_that() {
+    let server = Server::start().await;
+    server.issuer.name_itself();
+    let away = server.depart("/").await;
+    let mut query = vec![("state", &*away.fields["state"]), ("code", "c")];
+    let (failure, _) = server.arrive(&away.cookie, &query).await.unwrap_err();
+    assert_eq!(failure, SignInFailure::Refused);
+    assert!(server.issuer.take_forms().is_empty(), "no code was tried");
+    server.issuer.give(200, server.tokens(Some(&away.fields["nonce"]), &json!({})));
+    query.push(("iss", server.issuer.url()));
+    server.arrive(&away.cookie, &query).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_ends_no_login_that_is_under_way() {
+    let server = Server::start().await;
+    let away = server.depart("/a").await;
+    for query in [&[][..], &[("state", "made up"), ("error", "access_denied")]] {
+        let (failure, departed) = server.arrive(&away.cookie, query).await.unwrap_err();
+        assert_eq!((failure, departed.cookies), (SignInFailure::Expired, vec![]));
+    }
+    server.issuer.give(200, server.tokens(Some(&away.fields["nonce"]), &json!({})));
+    server.arrive(&away.cookie, &[("state", &away.fields["state"]), ("code", "c")]).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_browser_brings_back_counts_once() {
+    let server = Server::start().await;
+    let away = server.depart("/").await;
+    let query = [("state", &*away.fields["state"]), ("code", "c")];
+    for _ in 0..2 {
+        // An issuer that takes a code twice, which it must not.
+        server.issuer.give(200, server.tokens(Some(&away.fields["nonce"]), &json!({})));
+    }
+    server.arrive(&away.cookie, &query).await.unwrap();
+    server.issuer.take_forms();
+    let (failure, departed) = server.arrive(&away.cookie, &query).await.unwrap_err();
+    assert_eq!(failure, SignInFailure::Expired);
+    assert!(departed.cookies.iter().all(|cookie| cookie.contains("Max-Age=0")), "{departed:?}");
+    assert!(server.issuer.take_forms().is_empty(), "no code was tried");
+    assert_eq!(server.authenticator.sessions().unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn tokens_of_two_users_sign_nobody_in() {
+    let server = Server::start().await;
+    for id in [json!({"sub": null}), json!({"sub": "bob"})] {
+        let away = server.depart("/").await;
+        let nonce = Some(&*away.fields["nonce"]);
+        let mut tokens = server.tokens(nonce, &json!({}));
+        tokens["id_token"] = server.tokens(nonce, &id)["id_token"].clone();
+        server.issuer.give(200, tokens);
+        let query = [("state", &*away.fields["state"]), ("code", "c")];
+        let (failure, _) = server.arrive(&away.cookie, &query).await.unwrap_err();
+        assert_eq!(failure, SignInFailure::Refused, "{id}");
+    }
+    assert_eq!(server.authenticator.sessions().unwrap().count(), 0);
+}
+
+#[tokio::test]
 async fn without_an_access_token_for_us_the_id_token_counts() {
     let server = Server::start().await;
     let away = server.depart("//evil.example").await;

@@ -143,7 +143,7 @@ pub async fn ask(authenticator: &Authenticator, header: &str) -> Result<Arc<Prin
     ask_from(authenticator, None, header).await
 }
 
-/// The same, from an address.
+/// Authenticates a request with the header `Authorization` that comes from an address.
 pub async fn ask_from(
     authenticator: &Authenticator,
     address: Option<IpAddr>,

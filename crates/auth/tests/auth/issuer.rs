@@ -133,6 +133,7 @@ struct State {
     /// The issuer in the discovery document, if not its own.
     claims_to_be: Mutex<Option<String>>,
     away: AtomicBool,
+    names_itself: AtomicBool,
     silent: AtomicBool,
     connections: AtomicU64,
     key_requests: AtomicU64,
@@ -165,6 +166,7 @@ impl Issuer {
             keys: Mutex::new(json!({"keys": []})),
             claims_to_be: Mutex::default(),
             away: AtomicBool::new(false),
+            names_itself: AtomicBool::new(false),
             silent: AtomicBool::new(false),
             connections: AtomicU64::new(0),
             key_requests: AtomicU64::new(0),
@@ -207,6 +209,11 @@ impl Issuer {
     pub fn publish(&self, keys: &[&SigningKey]) {
         let keys: Vec<_> = keys.iter().map(|key| key.public()).collect();
         *self.state.keys.lock() = json!({ "keys": keys });
+    }
+
+    /// Promises that its answers say whose they are (RFC 9207).
+    pub fn name_itself(&self) {
+        self.state.names_itself.store(true, Ordering::Relaxed);
     }
 
     pub fn claim_to_be(&self, issuer: &str) {
@@ -261,6 +268,7 @@ async fn answer(request: Request<Incoming>, state: &State) -> Response<Full<Byte
                 "issuer": issuer, "jwks_uri": format!("{url}/keys"),
                 "authorization_endpoint": format!("{url}/authorize"), "token_endpoint": format!("{url}/token"),
                 "end_session_endpoint": format!("{url}/logout"),
+                "authorization_response_iss_parameter_supported": state.names_itself.load(Ordering::Relaxed),
             })
         }
         "/realms/test/token" => {

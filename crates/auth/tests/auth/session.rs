@@ -79,6 +79,12 @@ async fn signing_out_ends_it() {
     let mut presented = Presented { cookies: vec![&cookies], changes: true, ..Default::default() };
     let refusal = server.authenticator.sign_out(&presented).unwrap_err();
     assert_eq!(refusal.reason, Reason::CsrfToken, "nobody else may");
+    // A browser keeps the cookies to itself where another site sends it here, but would forget them if it were told to.
+    for (fetch_site, origin) in [(Some("cross-site"), None), (None, Some("http://evil.example"))] {
+        let foreign =
+            Presented { fetch_site, origin, host: Some("baton"), changes: true, ..Default::default() };
+        assert_eq!(server.authenticator.sign_out(&foreign).unwrap_err().reason, Reason::CrossSite);
+    }
     presented.csrf_token = Some(&signed_in.csrf_token);
     let cleared = server.authenticator.sign_out(&presented).unwrap().cookies;
     assert!(cleared.len() == 2 && cleared.iter().all(|cookie| cookie.contains("Max-Age=0")), "{cleared:?}");

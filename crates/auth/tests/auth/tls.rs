@@ -78,7 +78,7 @@ impl Fixture {
         ClientTls { authorities: Some(self.authority.file.clone()), certificate: None }
     }
 
-    /// The same with a certificate that `authority` signed.
+    /// A client that trusts the authority and shows a certificate signed by `authority`.
     fn client_of(&self, authority: &Authority) -> ClientTls {
         let (chain, key) =
             (self.directory.path().join("client.pem"), self.directory.path().join("client.key"));

@@ -1006,7 +1006,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/ActivateJobs",
             );
@@ -1030,7 +1030,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/StreamActivatedJobs",
             );
@@ -1056,7 +1056,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/CancelProcessInstance",
             );
@@ -1082,7 +1082,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/CompleteJob",
             );
@@ -1106,7 +1106,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/CreateProcessInstance",
             );
@@ -1134,7 +1134,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/CreateProcessInstanceWithResult",
             );
@@ -1163,7 +1163,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/EvaluateDecision",
             );
@@ -1187,7 +1187,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/DeployProcess",
             );
@@ -1211,7 +1211,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/DeployResource",
             );
@@ -1235,7 +1235,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/FailJob",
             );
@@ -1259,7 +1259,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/ThrowError",
             );
@@ -1283,7 +1283,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/PublishMessage",
             );
@@ -1307,7 +1307,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/ResolveIncident",
             );
@@ -1331,7 +1331,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/SetVariables",
             );
@@ -1355,7 +1355,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/Topology",
             );
@@ -1379,7 +1379,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/UpdateJobRetries",
             );
@@ -1403,7 +1403,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/ModifyProcessInstance",
             );
@@ -1429,7 +1429,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/MigrateProcessInstance",
             );
@@ -1455,7 +1455,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/UpdateJobTimeout",
             );
@@ -1479,7 +1479,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/DeleteResource",
             );
@@ -1503,7 +1503,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/BroadcastSignal",
             );
@@ -1527,7 +1527,7 @@ pub mod gateway_client {
                         format!("Service was not ready: {}", e.into()),
                     )
                 })?;
-            let codec = tonic_prost::ProstCodec::default();
+            let codec = crate::codec::BoundedCodec::default();
             let path = http::uri::PathAndQuery::from_static(
                 "/gateway_protocol.Gateway/EvaluateConditional",
             );
@@ -1824,7 +1824,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ActivateJobsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1871,7 +1871,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = StreamActivatedJobsSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1917,7 +1917,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CancelProcessInstanceSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -1962,7 +1962,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CompleteJobSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2008,7 +2008,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CreateProcessInstanceSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2060,7 +2060,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CreateProcessInstanceWithResultSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2105,7 +2105,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = EvaluateDecisionSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2150,7 +2150,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DeployProcessSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2195,7 +2195,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DeployResourceSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2238,7 +2238,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = FailJobSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2283,7 +2283,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ThrowErrorSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2328,7 +2328,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = PublishMessageSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2373,7 +2373,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ResolveIncidentSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2418,7 +2418,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = SetVariablesSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2461,7 +2461,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = TopologySvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2506,7 +2506,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = UpdateJobRetriesSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2552,7 +2552,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ModifyProcessInstanceSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2598,7 +2598,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = MigrateProcessInstanceSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2643,7 +2643,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = UpdateJobTimeoutSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2688,7 +2688,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DeleteResourceSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2733,7 +2733,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = BroadcastSignalSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
@@ -2778,7 +2778,7 @@ pub mod gateway_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = EvaluateConditionalSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
+                        let codec = crate::codec::BoundedCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
                                 accept_compression_encodings,
