@@ -15,8 +15,8 @@ use engine::{Effects, Engine, LASTING, Options};
 use models::{Bounds, Model};
 use protocol::{
     ActivatedJob, Batch, BusinessIdClaim, Command, CompleteJob, CreateInstance, DefinitionRef,
-    DeleteResource, Demand, Deploy, Document, ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Resource,
-    SetVariables, ThrowError,
+    DeleteResource, Demand, Deploy, Document, ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Record,
+    Resource, SetVariables, ThrowError,
 };
 use state::Store;
 
@@ -35,6 +35,8 @@ const PICK: usize = 50;
 /// Values of variables.
 const VALUES: [&str; 8] =
     ["null", "true", "0", "7", "\"a\"", "[1,2,3]", "{\"a\":{\"b\":[]}}", "\"2026-01-01T00:00:00Z\""];
+/// Values of variables of which mappings make parts.
+const PARTS: [&str; 4] = ["null", "7", "{\"a\":{\"b\":1},\"c\":2}", "{\"b\":{\"a\":{\"c\":3}},\"a\":\"x\"}"];
 
 /// Elements of a hostile model, more or less.
 const RECIPE_SIZE: usize = 30;
@@ -76,6 +78,7 @@ fn recipe(data: &[u8]) {
     run.max_batches = RECIPE_BATCHES;
     run.all(files, &[Name::from("main")], ACTIONS);
     run.cancel_one();
+    models::check_mappings(std::slice::from_ref(&text), run.records.iter());
     run.verify_replay();
 }
 
@@ -84,6 +87,8 @@ struct Run {
     options: Options,
     bounds: Bounds,
     log: Vec<Batch>,
+    /// Records of all batches.
+    records: Vec<Record>,
     max_continues: usize,
     /// Limit of actions.
     max_batches: usize,
@@ -103,6 +108,7 @@ impl Run {
             bounds: Bounds::new(&options),
             options,
             log: Vec::new(),
+            records: Vec::new(),
             max_continues,
             max_batches: usize::MAX,
             now_ms: START_MS,
@@ -171,6 +177,7 @@ impl Run {
         assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
         self.pending = effects.has_pending_steps;
         seen(&effects);
+        self.records.append(&mut effects.records);
         self.held.extend(effects.deliveries.into_iter().flat_map(|delivery| delivery.jobs));
     }
 
@@ -185,9 +192,14 @@ impl Run {
     }
 
     fn document(&mut self) -> Document {
+        self.values_of(&["a", "x", "key", "items", "r"])
+    }
+
+    fn values_of(&mut self, names: &[&str]) -> Document {
         let mut text = String::from("{");
-        for (at, name) in ["a", "x", "key", "items", "r"].iter().enumerate() {
-            let value = VALUES[self.random.below(VALUES.len())];
+        for (at, name) in names.iter().enumerate() {
+            let values: &[&str] = if matches!(*name, "o" | "q") { &PARTS } else { &VALUES };
+            let value = values[self.random.below(values.len())];
             let _ = write!(text, "{}\"{name}\":{value}", if at == 0 { "" } else { "," });
         }
         text.push('}');
@@ -195,7 +207,7 @@ impl Run {
     }
 
     fn create(&mut self, id: &Name) {
-        let variables = self.document();
+        let variables = self.values_of(&["a", "x", "key", "items", "r", "o", "q"]);
         self.apply(Command::CreateInstance(CreateInstance {
             definition: DefinitionRef::Id { id: id.clone(), version: None },
             tenant_id: Name::default_tenant(),

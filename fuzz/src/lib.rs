@@ -114,6 +114,7 @@ pub fn peer(data: &[u8]) {
     // Frames are longer than their input only where they are compressed, and then bounded.
     let _ = transport::read_all(data);
     let _ = transport::read_handshake(data);
+    let _ = transport::read_sealed(data);
     let bytes = Bytes::copy_from_slice(data);
     for snapshot in [None, Some("snapshot".into())] {
         if let Ok(request) = replication::PeerRequest::from_message(&bytes, snapshot.clone()) {

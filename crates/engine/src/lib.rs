@@ -21,7 +21,9 @@ mod process;
 mod query;
 pub mod user_task;
 
-use protocol::{Batch, Command, ENGINE_VERSION, FIRST_ACTIVE_VERSION, PartitionId, Rejection, Response};
+use protocol::{
+    Batch, ClusterChange, Command, ENGINE_VERSION, FIRST_ACTIVE_VERSION, PartitionId, Rejection, Response,
+};
 use state::{Flush, Flushed, Retired, StateError, Store};
 
 pub use crate::core::counters::{Counters, ElementAction, JobAction};
@@ -90,10 +92,12 @@ impl Engine {
             self.meta.position += 1;
             self.meter.begin_command(&self.options.work);
             let response = match command {
-                Command::Tick => self.tick(batch.engine_version, effects)?,
+                Command::Tick => self.tick(effects)?,
                 Command::Continue { max_records } => self.go_on(*max_records, effects)?,
                 Command::ActivateVersion { version } => Some(self.activate_version(*version)?),
                 Command::Configure { settings } => Some(Ok(self.configure(settings))),
+                Command::Purge { after } => Some(self.purge(*after, effects)?),
+                Command::EndChange(change_id) => Some(Ok(self.end_change(*change_id))),
                 Command::Idempotent { by, command } => self.run_once(by, command, effects)?,
                 command => self.run(command, effects)?,
             };
@@ -129,7 +133,7 @@ impl Engine {
         Ok(())
     }
 
-    /// When a tick has something to do next, Unix milliseconds; `None` if there is nothing.
+    /// Time at which a tick next has something to do, Unix milliseconds. `None` if there is nothing.
     pub fn next_due_ms(&self) -> Result<Option<i64>, StateError> {
         crate::core::due::next_ms(&self.tables, self.meta.now_ms)
     }
@@ -164,9 +168,20 @@ impl Engine {
         self.meta.pinned_ms.is_some()
     }
 
-    /// How far the clock is ahead of that of the log while it is not pinned, in milliseconds.
+    /// Milliseconds by which the clock is ahead of the log's while it is not pinned.
     pub fn clock_offset_ms(&self) -> i64 {
         self.meta.offset_ms
+    }
+
+    /// Drops cached results and models.
+    fn forget_known(&mut self) {
+        self.definitions = Definitions::new(&self.options);
+        self.rights = Rights::default();
+    }
+
+    /// The latest change of the cluster as a whole.
+    pub fn cluster_change(&self) -> Option<ClusterChange> {
+        self.meta.change
     }
 
     /// How many parked records are kept.
@@ -179,7 +194,7 @@ impl Engine {
         self.meta.active_version.max(FIRST_ACTIVE_VERSION)
     }
 
-    /// Has new batches ask for a version. There is no way back: a replica that does not know it stops.
+    /// Activates a version, which new batches ask for. There is no way back: a replica that does not know it stops.
     fn activate_version(&mut self, version: u16) -> Result<Outcome, ApplyError> {
         if version > ENGINE_VERSION {
             return Err(ApplyError::UnknownVersion(version));
@@ -199,7 +214,7 @@ impl Engine {
         self.meta.wall_ms
     }
 
-    /// The partition.
+    /// Number of the partition.
     pub fn partition_id(&self) -> PartitionId {
         self.options.partition_id
     }
@@ -220,7 +235,7 @@ impl Engine {
         Ok(xxhash_rust::xxh3::xxh3_64(&bytes))
     }
 
-    /// Position of the last change to what anybody is granted.
+    /// Position of the last change to grants.
     pub fn grants_version(&self) -> u64 {
         self.meta.grants_version.unwrap_or_default()
     }

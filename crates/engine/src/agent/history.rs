@@ -5,14 +5,14 @@ use protocol::{
 };
 
 use super::Teller;
-use super::record::ItemPlace;
+use super::record::{ItemPlace, id_of};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::entity::{AgentInstance, LeasedHistoryItem, PendingHistoryItem};
 
 impl CommandContext<'_> {
-    /// Takes items that are not known yet. Items of configuration hold at once if the agent is new.
+    /// Adds the items that are not known yet. Items of configuration hold at once if the agent is new.
     pub(super) fn take_history(
         &mut self,
         agent_key: Key,
@@ -74,7 +74,7 @@ impl CommandContext<'_> {
         Ok(taken)
     }
 
-    /// The item of an ID that holds, or that the same activation has told.
+    /// The item of an ID that is committed, or that the same activation has added.
     fn known_item(&self, agent_key: Key, id: Option<&Name>, lease: &Name) -> Result<Option<Key>, Failure> {
         let Some(id) = id else { return Ok(None) };
         let Some(known) = self.tables.known_history.get(&(agent_key, id.0.clone()))? else { return Ok(None) };
@@ -82,8 +82,8 @@ impl CommandContext<'_> {
         Ok(known.committed.or(pending))
     }
 
-    /// Has items of a job that has ended hold or not, a slice at a time. Items of other activations than the last do
-    /// not; without leases, nothing tells these apart.
+    /// Commits or discards the items of a job that has ended, a slice at a time. Discards those of other activations
+    /// than the last; without leases, nothing tells these apart.
     pub(super) fn settle_items(
         &mut self,
         job_key: Key,
@@ -137,13 +137,8 @@ impl CommandContext<'_> {
     }
 }
 
-/// The ID of an item: its worker's, or its key as text if it came alone, without one.
-pub(super) fn id_of(told: Option<&Name>, key: Key) -> Name {
-    told.cloned().unwrap_or_else(|| Name::from(key.to_string()))
-}
-
-/// By how much an item lets the metrics of its agent grow: what a model says is one call of it. The metrics of an item
-/// that comes alone, without an ID, are told apart from it.
+/// Growth of the agent's metrics by an item: a message of a model counts as one call of it. The metrics of an item that
+/// comes alone, without an ID, are told apart from it.
 fn metrics_of(item: &AgentHistoryItem) -> AgentMetrics {
     if item.id.is_none() || item.role != AgentRole::Assistant {
         return AgentMetrics::default();

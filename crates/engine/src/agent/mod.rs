@@ -18,7 +18,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::entity::{AgentInstance, JobState, Phase};
 
-/// The activation of a job in which something is told.
+/// The activation of a job whose worker updates an agent.
 struct Teller {
     key: Key,
     /// Whether another activation has taken its place.
@@ -50,7 +50,7 @@ impl CommandContext<'_> {
         Ok(at)
     }
 
-    /// The job whose worker tells something, if it is at work for the element instance.
+    /// The job whose worker updates an agent, if it is at work for the element instance.
     fn teller(&self, asked: &AgentJob, element_key: Key, purpose: &str) -> Result<Teller, Failure> {
         let key = asked.key;
         let found = self.tables.jobs.get(&key)?.filter(|job| job.state == JobState::Activated);

@@ -5,7 +5,6 @@ use protocol::{
     AgentLimits, AgentRole, Intent, Json, Key, Name,
 };
 
-use super::history::id_of;
 use crate::core::context::CommandContext;
 use crate::entity::AgentInstance;
 
@@ -45,7 +44,7 @@ impl CommandContext<'_> {
         });
     }
 
-    /// An item is taken.
+    /// Records that an item was added.
     pub(super) fn record_item(
         &mut self,
         place: &ItemPlace<'_>,
@@ -77,7 +76,7 @@ impl CommandContext<'_> {
         self.emit(place.key, Intent::Created, |_| item);
     }
 
-    /// An item holds, or does not.
+    /// Records that an item was committed or discarded.
     pub(super) fn record_item_end(
         &mut self,
         place: &ItemPlace<'_>,
@@ -90,6 +89,11 @@ impl CommandContext<'_> {
             ..identity(place, agent, intent.as_str())
         });
     }
+}
+
+/// The ID of an item: its worker's, or its key as text if it came alone, without one.
+pub(super) fn id_of(told: Option<&Name>, key: Key) -> Name {
+    told.cloned().unwrap_or_else(|| Name::from(key.to_string()))
 }
 
 /// The record of an item without what was said.

@@ -10,7 +10,7 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::entity::JobState;
 
-/// How often an item is put off whose instance is on the move.
+/// Attempts of an item whose instance is on the move.
 const MAX_ATTEMPTS: u32 = 16;
 /// Items that one step cancels.
 const CANCELED_PER_STEP: usize = 256;
@@ -61,13 +61,13 @@ impl CommandContext<'_> {
         Ok(Some(ItemAtWork { key, operation, item_key, item, command }))
     }
 
-    /// The command of an item was performed.
+    /// Notes the outcome of an item's command.
     pub fn end_item(&mut self, done: ItemAtWork) {
         let ItemAtWork { key, operation, item_key, item, .. } = done;
         self.finish_item(key, operation, item_key, item, BatchItemState::Completed, None);
     }
 
-    /// The item that comes next could not be done; the search for items could not be, if they are not known yet.
+    /// Marks the next item as failed, or the search for items while they are not known.
     pub fn fail_batch_item(&mut self, key: Key, reason: &str) -> Result<(), Failure> {
         let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
         let mut operation = (*operation).clone();
@@ -127,7 +127,12 @@ impl CommandContext<'_> {
         self.tables.batch_items.put((key, item_key), item);
         match state {
             BatchItemState::Failed => operation.failed += 1,
-            _ => operation.completed += 1,
+            BatchItemState::Completed | BatchItemState::Skipped => operation.completed += 1,
+            BatchItemState::Active | BatchItemState::Canceled => {
+                unreachable!(
+                    "an item that is done has an outcome, and those of a canceled operation are left"
+                )
+            }
         }
         debug_assert!(operation.cursor < item_key, "items are done in the order of their keys");
         debug_assert!(
@@ -142,7 +147,7 @@ impl CommandContext<'_> {
         self.go_on_with_batch(key, operation);
     }
 
-    /// An incident of a job without retries would only come back, so the job gets one.
+    /// Gives a retry to the job of an incident, which would only come back without one.
     fn leave_a_retry(&mut self, incident_key: Key) -> Result<(), Failure> {
         let job_key = self.tables.incidents.get(&incident_key)?.and_then(|incident| incident.job_key);
         if let Some(job_key) = job_key

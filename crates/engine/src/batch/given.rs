@@ -57,8 +57,8 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// The search has no principal, so this check keeps only items that the principal of the batch operation may see
-    /// who asked: else their number alone would tell of others' variables.
+    /// Whether the principal of the batch operation may see an item. The search has no principal, and the number of
+    /// items alone would tell of others' variables.
     fn may_be_item(
         &mut self,
         plan: &BatchPlan,

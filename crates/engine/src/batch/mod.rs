@@ -99,19 +99,8 @@ impl CommandContext<'_> {
         self.emit(key, Intent::Created, |work| BatchOperationCreationRecord {
             batch_operation_key: key,
             batch_operation_type: Name::from(kind.as_str()),
-            migration_plan: match &create.action {
-                BatchAction::Migrate(plan) => Some(BatchMigrationPlan {
-                    target_process_definition_key: plan.target_definition_key,
-                    mapping_instructions: plan.mappings.clone(),
-                }),
-                _ => None,
-            },
-            modification_plan: match &create.action {
-                BatchAction::Modify(moves) => {
-                    Some(BatchModificationPlan { move_instructions: moves.iter().map(move_record).collect() })
-                }
-                _ => None,
-            },
+            migration_plan: migration_plan(&create.action),
+            modification_plan: modification_plan(&create.action),
             partition_ids: vec![work.options.partition_id],
         });
         let initialization = move || BatchOperationInitializationRecord {
@@ -263,6 +252,19 @@ impl CommandContext<'_> {
             errors: operation.error.iter().cloned().collect(),
         });
     }
+}
+
+fn migration_plan(action: &BatchAction) -> Option<BatchMigrationPlan> {
+    let BatchAction::Migrate(plan) = action else { return None };
+    Some(BatchMigrationPlan {
+        target_process_definition_key: plan.target_definition_key,
+        mapping_instructions: plan.mappings.clone(),
+    })
+}
+
+fn modification_plan(action: &BatchAction) -> Option<BatchModificationPlan> {
+    let BatchAction::Modify(moves) = action else { return None };
+    Some(BatchModificationPlan { move_instructions: moves.iter().map(move_record).collect() })
 }
 
 fn move_record(instruction: &MoveElement) -> BatchMoveInstruction {

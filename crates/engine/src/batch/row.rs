@@ -38,7 +38,7 @@ pub struct BatchOperation {
     pub started_ms: Option<i64>,
     #[n(10)]
     pub ended_ms: Option<i64>,
-    /// Why it failed as a whole.
+    /// Reason why the batch operation failed as a whole.
     #[n(11)]
     pub error: Option<Name>,
 }
@@ -98,7 +98,7 @@ pub struct BatchItem {
     /// When it was done, Unix milliseconds of the engine's clock.
     #[n(3)]
     pub processed_ms: Option<i64>,
-    /// Why it was not.
+    /// Reason why the item failed.
     #[n(4)]
     pub error_message: Option<Name>,
     /// Its owner, if it has ended.
@@ -108,7 +108,7 @@ pub struct BatchItem {
 minicbor_value!(BatchItem, weight = |item| item.weight());
 
 impl BatchItem {
-    /// One that is to be done.
+    /// An item that is still to be done.
     pub fn new(found: &BatchOperationItem, owner: Option<HistoryOwner>) -> Self {
         Self {
             process_instance_key: found.process_instance_key,

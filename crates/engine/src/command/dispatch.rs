@@ -103,7 +103,7 @@ impl CommandContext<'_> {
             },
             Step::WorkOnBatch { batch_operation_key, life } => {
                 if let Some(item) = self.work_on_batch(batch_operation_key, life)? {
-                    self.check_access(&item.command)?;
+                    self.check_access(&item.command, None)?;
                     self.perform(&item.command)?;
                     self.end_item(item);
                 }
@@ -177,13 +177,14 @@ impl CommandContext<'_> {
                 self.terminate(*key)?;
                 Ok(None)
             }
-            Step::AnnounceJobs { .. }
-            | Step::Revive { .. }
-            | Step::EvaluateConditions { .. }
+            Step::EvaluateConditions { .. }
             | Step::TriggerCondition { .. }
             | Step::TriggerSignal { .. }
             | Step::MatchBuffered { .. } => Ok(None),
-            Step::Terminate { .. }
+            // Jobs of the listeners of its cancellation have to be done before its end.
+            Step::AnnounceJobs { .. }
+            | Step::Revive { .. }
+            | Step::Terminate { .. }
             | Step::Withdraw { .. }
             | Step::TerminateChildren { .. }
             | Step::TerminateOlder { .. }

@@ -7,48 +7,23 @@
 //! applied.
 //!
 //! The refusal is the one of the command itself, which runs here and is taken back: text and order of the checks are
-//! the same. Nobody learns more by it, since access to what is not there is not checked.
+//! the same. A client learns no more by it, since access to what is not there is not checked.
 
-use protocol::{Command, Key, Rejection, compose_key};
+use protocol::{Command, Rejection, Subject, compose_key};
 use state::StateError;
 
 use crate::core::effects::Effects;
 use crate::core::failure::{ApplyError, Failure};
 use crate::{Engine, Tables};
 
-/// The kind of row that a command cannot do without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Job,
-    Instance,
-    ElementInstance,
-    Incident,
-    UserTask,
-}
-
-/// The row that a command cannot do without; `None` if it can, or if its refusal may depend on anything else.
-fn needed(command: &Command) -> Option<(Kind, Key)> {
+/// The subject without which a command is refused. `None` if it needs none, or if its refusal may depend on anything
+/// else.
+fn needed(command: &Command) -> Option<Subject> {
     if matches!(command, Command::Idempotent { .. }) {
         // It may be the retry of the very command that ended it.
         return None;
     }
-    Some(match command.asked() {
-        Command::CompleteJob(complete) => (Kind::Job, complete.job_key),
-        Command::FailJob(fail) => (Kind::Job, fail.job_key),
-        Command::ThrowError(throw) => (Kind::Job, throw.job_key),
-        Command::UpdateJob(update) => (Kind::Job, update.job_key),
-        Command::CancelInstance { process_instance_key, .. }
-        | Command::SuspendInstance { process_instance_key, .. }
-        | Command::ResumeInstance { process_instance_key, .. }
-        | Command::AssignBusinessId { process_instance_key, .. } => (Kind::Instance, *process_instance_key),
-        Command::MigrateInstance(migrate) => (Kind::Instance, migrate.process_instance_key),
-        Command::ModifyInstance(modify) => (Kind::Instance, modify.process_instance_key),
-        Command::SetVariables(set) => (Kind::ElementInstance, set.element_instance_key),
-        Command::ActivateAdHoc(activate) => (Kind::ElementInstance, activate.element_instance_key),
-        Command::ResolveIncident { incident_key, .. } => (Kind::Incident, *incident_key),
-        Command::UserTask(task) => (Kind::UserTask, task.user_task_key),
-        _ => return None,
-    })
+    command.facts().subject
 }
 
 /// Whether [`Engine::final_refusal`] can have an answer for commands of this kind.
@@ -56,14 +31,15 @@ pub fn may_be_gone(command: &Command) -> bool {
     needed(command).is_some()
 }
 
-fn exists(tables: &Tables, kind: Kind, key: Key) -> Result<bool, StateError> {
+fn exists(tables: &Tables, subject: Subject) -> Result<bool, StateError> {
     // Read as a whole, since whoever applies the command reads it next.
-    Ok(match kind {
-        Kind::Job => tables.jobs.get(&key)?.is_some(),
-        Kind::Instance => tables.instances.get(&key)?.is_some(),
-        Kind::ElementInstance => tables.element_instances.get(&key)?.is_some(),
-        Kind::Incident => tables.incidents.get(&key)?.is_some(),
-        Kind::UserTask => tables.user_tasks.get(&key)?.is_some(),
+    Ok(match subject {
+        Subject::Job(key) | Subject::AnsweredJob(key) => tables.jobs.get(&key)?.is_some(),
+        Subject::Instance(key) => tables.instances.get(&key)?.is_some(),
+        Subject::ElementInstance(key) => tables.element_instances.get(&key)?.is_some(),
+        Subject::Incident(key) => tables.incidents.get(&key)?.is_some(),
+        Subject::UserTask(key) => tables.user_tasks.get(&key)?.is_some(),
+        Subject::AgentInstance(key) => tables.agent_instances.get(&key)?.is_some(),
     })
 }
 
@@ -71,10 +47,10 @@ impl Engine {
     /// The refusal that a command will meet whatever is applied before it, if what it is about is gone. Changes
     /// nothing.
     pub fn final_refusal(&mut self, command: &Command) -> Result<Option<Rejection>, ApplyError> {
-        let Some((kind, key)) = needed(command) else { return Ok(None) };
+        let Some(subject) = needed(command) else { return Ok(None) };
         let last = compose_key(self.options.partition_id, self.meta.key_counter);
         // A later key may be given out by what is on its way.
-        if key > last || exists(&self.tables, kind, key)? {
+        if subject.key() > last || exists(&self.tables, subject)? {
             return Ok(None);
         }
         let before = self.meta;

@@ -9,6 +9,7 @@ use state::StateError;
 use crate::core::context::CommandContext;
 use crate::core::due;
 use crate::core::failure::Failure;
+use crate::core::slices::{Slices, keys_of_model};
 use crate::core::step::Step;
 use crate::entity::{Job, JobState};
 
@@ -57,11 +58,12 @@ impl CommandContext<'_> {
 
     /// Queues the steps of an instance that were set aside, in their order.
     fn queue_set_aside(&mut self, instance_key: Key) -> Result<(), Failure> {
-        for (at, step) in
-            self.tables.banned_steps.scan((instance_key, 0)..(instance_key + 1, 0), usize::MAX)?
-        {
-            self.tables.banned_steps.delete(&at);
-            self.steps.push_back((*step).clone());
+        let mut slices = Slices::of((instance_key, 0)..(instance_key + 1, 0));
+        while let Some(rows) = slices.rows(&self.tables.banned_steps)? {
+            for (at, step) in rows {
+                self.tables.banned_steps.delete(&at);
+                self.steps.push_back((*step).clone());
+            }
         }
         Ok(())
     }
@@ -129,13 +131,13 @@ impl CommandContext<'_> {
     /// Has the timers of an element instance trigger again, and messages that were kept meanwhile reach it.
     fn revive_events(&mut self, owner: Key) -> Result<(), Failure> {
         let owned = (owner, 0)..(owner + 1, 0);
-        for (_, timer_key) in self.tables.timer_by_owner.keys(owned.clone(), usize::MAX)? {
+        for (_, timer_key) in keys_of_model(&self.tables.timer_by_owner, owned.clone())? {
             due::release_timer(self.tables, timer_key)?;
         }
         if self.tables.messages.is_empty()? {
             return Ok(());
         }
-        for (_, subscription_key) in self.tables.subscription_by_owner.keys(owned, usize::MAX)? {
+        for (_, subscription_key) in keys_of_model(&self.tables.subscription_by_owner, owned)? {
             self.steps.push_back(Step::MatchBuffered { subscription_key });
         }
         Ok(())

@@ -1,18 +1,23 @@
-//! Commands with idempotency keys: each is done once, and one that comes again gets the first answer. Rows and bytes
-//! are bounded: when they are used up, commands with new keys are refused until older ones are forgotten.
+//! Commands with idempotency keys: each is done once, and one that comes again gets the first answer, if the caller
+//! still may. Rows and bytes are bounded: when they are used up, commands with new keys are refused until older ones
+//! are forgotten. A principal has no more of them than are free, so that there is always a place for another one. A
+//! refusal had no effect and takes none.
 //!
 //! The constants belong to a version of the engine.
 
 use planted::Bug;
-use protocol::{Command, Idempotency, Rejection, RejectionType};
+use protocol::{Caller, Command, Idempotency, Principal, Rejection, RejectionType};
 use state::StateError;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::Engine;
+use crate::command::transaction::Attempt;
 use crate::core::effects::{Effects, Outcome};
 use crate::core::failure::ApplyError;
-use crate::entity::{KeptAnswer, KeyedCommand, KeyedRequest};
+use crate::core::origin::CommandOrigin;
+use crate::entity::{KeptAnswer, KeptNeeds, KeyedCommand, KeyedRequest, RowTotals};
 
-/// Keys whose time is over that a command with a key forgets, and a tick: more than one comes with each.
+/// Expired keys that a command with a key forgets, and a tick: more than one comes with each.
 const FORGOTTEN_PER_COMMAND: usize = 4;
 const FORGOTTEN_PER_TICK: usize = 1000;
 /// Requests that wait for one answer. More of one client are attempts that it has given up.
@@ -35,21 +40,24 @@ impl Engine {
         let at = (by.key[0], by.key[1]);
         if let Some(row) = self.tables.keyed_commands.get(&at)? {
             if row.expires_ms > self.meta.wall_ms {
-                return self.repeat(at, (*row).clone(), by, command);
+                let row = (*row).clone();
+                if let Some(refusal) = self.refuse_again(&row, command, effects)? {
+                    return Ok(Some(Err(refusal)));
+                }
+                return self.repeat(at, row, by, command);
             }
             self.tables.begin();
             self.forget_key(at)?;
             self.tables.commit();
         }
-        let limits = self.options.idempotency;
-        let totals = self.meta.keyed.unwrap_or_default();
-        if totals.rows >= limits.max_keys || totals.bytes >= limits.max_bytes {
-            let reason = "Expected to keep the idempotency key, but as many are kept as 'idempotency.max_keys' or \
-                          'idempotency.max_bytes' allows. Nothing was done.";
-            return Ok(Some(Err(Rejection::new(RejectionType::ResourceExhausted, reason))));
+        let principal = command.caller().map(hash_of);
+        if let Some(refusal) = self.refuse_place(principal)? {
+            return Ok(Some(Err(refusal)));
         }
+        // Before it is done: its subject may be gone then.
+        let needs = self.needs_of_keyed(command, effects)?;
         let answer = self.run(command, effects)?;
-        if matches!(&answer, Some(Err(rejection)) if !is_kept(rejection)) {
+        if matches!(&answer, Some(Err(_))) {
             return Ok(answer);
         }
         if planted::has(Bug::ForgottenKey) {
@@ -61,14 +69,73 @@ impl Engine {
             expires_ms: self.expires_ms(),
             answer: answer.as_ref().map(|answer| self.kept(answer)),
             waiting: number.into_iter().collect(),
+            needs,
+            principal,
         };
         self.tables.begin();
         if let Some(number) = number {
             self.tables.keyed_requests.put(number, KeyedRequest { key: by.key });
         }
-        self.put_key(at, row);
+        self.put_key(at, row)?;
         self.tables.commit();
         Ok(answer)
+    }
+
+    /// Reason why a principal may not have another key, if any.
+    fn refuse_place(&self, principal: Option<[u64; 2]>) -> Result<Option<Rejection>, ApplyError> {
+        let limits = self.options.idempotency;
+        let totals = self.meta.keyed.unwrap_or_default();
+        let (rows, bytes) =
+            (limits.max_keys.saturating_sub(totals.rows), limits.max_bytes.saturating_sub(totals.bytes));
+        let reason = if rows == 0 || bytes == 0 {
+            "Expected to keep the idempotency key, but as many are kept as 'idempotency.max_keys' or \
+             'idempotency.max_bytes' allows. Nothing was done."
+        } else {
+            let Some([high, low]) = principal else { return Ok(None) };
+            let own = self.tables.keyed_principals.get(&(high, low))?;
+            let own = own.map_or_else(RowTotals::default, |own| *own);
+            if own.rows < rows && own.bytes < bytes {
+                return Ok(None);
+            }
+            "Expected to keep the idempotency key, but whoever asks has as many as 'idempotency.max_keys' or \
+             'idempotency.max_bytes' leaves for others. Nothing was done."
+        };
+        Ok(Some(Rejection::new(RejectionType::ResourceExhausted, reason)))
+    }
+
+    fn needs_of_keyed(
+        &mut self,
+        command: &Command,
+        effects: &mut Effects,
+    ) -> Result<Option<KeptNeeds>, ApplyError> {
+        let attempt = self.attempt(effects, |work| {
+            work.origin = CommandOrigin::of(command);
+            Ok(work.check_access(command, None)?.map(|required| KeptNeeds::of(&required)))
+        })?;
+        Ok(match attempt {
+            Attempt::Done(needs) => needs,
+            // The command itself will tell.
+            Attempt::Refused(_) | Attempt::Panicked { .. } => None,
+        })
+    }
+
+    /// Reason why the caller does not get the earlier answer, if any: a permission was taken away since.
+    fn refuse_again(
+        &mut self,
+        row: &KeyedCommand,
+        command: &Command,
+        effects: &mut Effects,
+    ) -> Result<Option<Rejection>, ApplyError> {
+        let required = row.needs.as_ref().map(KeptNeeds::required).transpose()?;
+        let attempt = self.attempt(effects, |work| {
+            work.origin = CommandOrigin::of(command);
+            work.check_access(command, required)
+        })?;
+        Ok(match attempt {
+            Attempt::Done(_) => None,
+            Attempt::Refused(failure) => Some(failure.into_rejection()),
+            Attempt::Panicked { reason, .. } => Some(Rejection::new(RejectionType::ProcessingError, reason)),
+        })
     }
 
     /// Answers a command that was done before.
@@ -125,13 +192,13 @@ impl Engine {
             self.forget_key(at)?;
             row.expires_ms = self.expires_ms();
             row.answer = Some(self.kept(&outcome));
-            self.put_key(at, row);
+            self.put_key(at, row)?;
             self.tables.commit();
         }
         Ok(())
     }
 
-    /// Forgets keys whose time is over, so many at most.
+    /// Forgets expired keys, so many at most.
     pub(crate) fn forget_keys(&mut self, limit: usize) -> Result<(), ApplyError> {
         let until = (self.meta.wall_ms.saturating_add(1), 0, 0);
         let over = self.tables.keyed_due.keys(..until, limit)?;
@@ -146,7 +213,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The part of a tick.
+    /// Forgets expired keys during a tick.
     pub(crate) fn forget_keys_on_tick(&mut self) -> Result<(), ApplyError> {
         self.forget_keys(FORGOTTEN_PER_TICK)
     }
@@ -170,15 +237,28 @@ impl Engine {
         ))))
     }
 
-    fn put_key(&mut self, at: At, row: KeyedCommand) {
+    fn put_key(&mut self, at: At, row: KeyedCommand) -> Result<(), StateError> {
         self.meta.keyed = Some(self.meta.keyed.unwrap_or_default().with(row_bytes(&row)));
+        if let Some([high, low]) = row.principal {
+            let own = self.tables.keyed_principals.get(&(high, low))?;
+            let own = own.map_or_else(RowTotals::default, |own| *own).with(row_bytes(&row));
+            self.tables.keyed_principals.put((high, low), own);
+        }
         self.tables.keyed_due.put((row.expires_ms, at.0, at.1), ());
         self.tables.keyed_commands.put(at, row);
+        Ok(())
     }
 
     fn forget_key(&mut self, at: At) -> Result<(), StateError> {
         let row = self.tables.keyed_commands.get(&at)?.expect("a key that is to be forgotten is there");
         self.meta.keyed = self.meta.keyed.expect("a kept key is counted").without(row_bytes(&row));
+        if let Some([high, low]) = row.principal {
+            let own = self.tables.keyed_principals.get(&(high, low))?;
+            match own.expect("a principal's key is counted").without(row_bytes(&row)) {
+                Some(own) => self.tables.keyed_principals.put((high, low), own),
+                None => self.tables.keyed_principals.delete(&(high, low)),
+            }
+        }
         self.tables.keyed_due.delete(&(row.expires_ms, at.0, at.1));
         for number in &row.waiting {
             self.tables.keyed_requests.delete(number);
@@ -189,14 +269,12 @@ impl Engine {
 }
 
 fn row_bytes(row: &KeyedCommand) -> u64 {
-    ROW_BYTES + row.answer.as_ref().map_or(0, KeptAnswer::bytes)
+    ROW_BYTES + row.kept_bytes()
 }
 
-/// Whether a refusal is the answer for good. One of access or of the engine's own failure may be another one next time,
-/// and has changed nothing.
-fn is_kept(rejection: &Rejection) -> bool {
-    !matches!(
-        rejection.kind,
-        RejectionType::Forbidden | RejectionType::ProcessingError | RejectionType::ResourceExhausted
-    )
+/// A hash of a principal. Two with the same one share their places.
+fn hash_of(caller: &Caller) -> [u64; 2] {
+    let Principal { entity_type, id, .. } = &caller.principal;
+    let hash = xxh3_128(&[entity_type.as_str().as_bytes(), b":", id.as_bytes()].concat());
+    [(hash >> 64) as u64, hash as u64]
 }

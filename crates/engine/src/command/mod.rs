@@ -2,12 +2,14 @@
 //! them out.
 
 mod clock;
+mod describe;
 mod dispatch;
 pub(crate) mod gone;
 mod halt;
 mod idempotent;
 mod leader;
 mod parking;
+mod purge;
 mod set_aside;
 mod transaction;
 
@@ -21,12 +23,12 @@ impl CommandContext<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub(super) fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
         self.origin = CommandOrigin::of(command);
-        self.check_access(command)?;
+        self.check_access(command, None)?;
         self.check_variables_of(command)?;
         self.perform(command)
     }
 
-    /// Does what a command says, for whom that has been checked and is noted.
+    /// Performs a command whose caller has been checked and noted.
     fn perform(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
         let response = match command.asked() {
             command @ (Command::CreateInstance(_)
@@ -71,6 +73,8 @@ impl CommandContext<'_> {
             | Command::Continue { .. }
             | Command::Configure { .. }
             | Command::ActivateVersion { .. }
+            | Command::Purge { .. }
+            | Command::EndChange(_)
             | Command::Asked { .. }
             | Command::Idempotent { .. } => Response::Done,
             Command::AcknowledgeExport { exporter, position } => {

@@ -18,6 +18,10 @@ impl CommandContext<'_> {
         if self.tables.parked_records.contains(&at)? {
             return Ok(Response::Done);
         }
+        // An exporter may come to a record after the purge that made it void. Parked, it would come back by a replay.
+        if self.meta.purged.is_some_and(|purged| park.position < purged) {
+            return Ok(Response::Done);
+        }
         let row = ParkedRecord {
             record: park.record.clone(),
             reason: park.reason.clone(),
@@ -40,7 +44,7 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Records that are not parked are passed over: a request that was sent twice does nothing the second time.
+    /// Removes parked records; positions that are not parked are passed over, since a request may come twice.
     pub(super) fn unpark_records(&mut self, exporter: &Name, positions: &[u64]) -> Result<Response, Failure> {
         for &position in positions {
             let at = (exporter.0.clone(), position);

@@ -4,21 +4,24 @@
 //! refused until somebody releases or cancels it; everybody else goes on.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use protocol::{Command, Demand, ErrorRecord, Intent, Key, Name, Rejection, RejectionType, Response};
 use state::StateError;
 
 use crate::Engine;
-use crate::core::context::CommandContext;
+use crate::core::context::{CachedInstance, CommandContext};
 use crate::core::due::{self, Due};
 use crate::core::effects::{Effects, Outcome};
 use crate::core::failure::{ApplyError, Failure};
 use crate::core::left_over;
+use crate::core::origin::CommandOrigin;
+use crate::core::recorded::LastRecorded;
 use crate::core::step::Step;
 use crate::entity::Banned;
 
-/// How often a demand is tried again after a job that the engine failed on.
+/// Attempts of a demand after the engine has failed on a job.
 const MAX_DEMAND_ATTEMPTS: usize = 8;
 
 /// How a transaction ended.
@@ -29,8 +32,8 @@ pub(crate) enum Attempt<T> {
     Panicked {
         instance_key: Key,
         reason: String,
-        /// The command holds nevertheless: the failure is one of an instance that a message, signal or condition was to
-        /// start in the same transaction, or one on the way to the end of what was cancelled.
+        /// Whether the command holds nevertheless: the engine failed on an instance that a message, signal or condition
+        /// was to start in the same transaction, or at the end of what was cancelled.
         holds: bool,
     },
 }
@@ -74,16 +77,12 @@ impl Engine {
     }
 
     /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
-    pub(crate) fn tick(
-        &mut self,
-        engine_version: u16,
-        effects: &mut Effects,
-    ) -> Result<Option<Outcome>, ApplyError> {
+    pub(crate) fn tick(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
         self.forget_keys_on_tick()?;
         let before = self.meta.position;
         let mut budget = self.options.max_steps_per_command;
         self.tables.begin();
-        let next = due::next(&mut self.tables, &self.meta, &self.options, engine_version)?;
+        let next = due::next(&mut self.tables, &self.meta, &self.options)?;
         self.tables.commit();
         let (mut last, mut is_through) = (None, true);
         for due in next {
@@ -107,7 +106,7 @@ impl Engine {
                 Err(_) => self.put_off(due)?,
             }
         }
-        due::note_end(&mut self.meta, is_through, last, engine_version);
+        due::note_end(&mut self.meta, is_through, last);
         effects.left_over_records += self.meta.position - before;
         Ok(Some(Ok(Response::Done)))
     }
@@ -174,7 +173,7 @@ impl Engine {
         Ok(Some(Ok(Response::Done)))
     }
 
-    /// An item of a batch operation was refused, or the engine failed on it: the others go on.
+    /// Marks an item of a batch operation as failed, and goes on with the others.
     fn fail_batch_item<T>(
         &mut self,
         batch_operation_key: Key,
@@ -249,6 +248,34 @@ impl Engine {
         }
     }
 
+    /// The context of a command at work.
+    fn context<'a>(&'a mut self, effects: &'a mut Effects) -> CommandContext<'a> {
+        let Self { tables, meta, definitions, counters, rights, meter, options, version } = self;
+        let command_position = meta.position;
+        CommandContext {
+            tables,
+            meta,
+            definitions,
+            counters,
+            rights,
+            meter,
+            options,
+            version: *version,
+            effects,
+            steps: VecDeque::new(),
+            origin: CommandOrigin::default(),
+            extra_steps: 0,
+            command_position,
+            step_owner: 0,
+            current_instance: 0,
+            first_instance: 0,
+            has_started_others: false,
+            steps_stand_alone: false,
+            recorded: LastRecorded::default(),
+            cached: CachedInstance::default(),
+        }
+    }
+
     /// Runs something that either happens as a whole or leaves nothing.
     pub(crate) fn attempt<T>(
         &mut self,
@@ -257,7 +284,7 @@ impl Engine {
     ) -> Result<Attempt<T>, ApplyError> {
         let (mark, before) = (effects.mark(), self.meta);
         self.tables.begin();
-        let mut work = CommandContext::new(self, effects);
+        let mut work = self.context(effects);
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
         let (instance_key, first_key) = (work.current_instance, work.first_instance);
         let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
@@ -299,8 +326,8 @@ impl Engine {
         }
     }
 
-    /// Work of the engine itself cannot be refused: a failure is a fault of the engine. Gives the banned instance,
-    /// or 0.
+    /// Bans the instance of internal work that failed: such work cannot be refused, so the engine is at fault. Gives
+    /// the banned instance, or 0.
     fn ban_on_failure<T>(
         &mut self,
         attempt: Attempt<T>,
@@ -315,7 +342,7 @@ impl Engine {
         Ok(Err(if banned { instance_key } else { 0 }))
     }
 
-    /// Sets an instance aside that the engine failed on. False if there is none: it was about to be created.
+    /// Bans an instance that the engine failed on. False if there is none: it was about to be created.
     pub(crate) fn ban(
         &mut self,
         instance_key: Key,
@@ -331,14 +358,14 @@ impl Engine {
             self.counters.banned_instances += 1;
             self.answer_waiting(instance_key, effects)?;
         }
-        let mut work = CommandContext::new(self, effects);
+        let mut work = self.context(effects);
         work.record_error(instance_key, reason);
         self.tables.commit();
         effects.banned.push((instance_key, reason.to_owned()));
         Ok(exists)
     }
 
-    /// Tells who waits for the result of a call hierarchy that it stands still.
+    /// Answers requests that wait for the result of a call hierarchy that is banned.
     fn answer_waiting(&mut self, instance_key: Key, effects: &mut Effects) -> Result<(), ApplyError> {
         let Some(instance) = self.tables.instances.get(&instance_key)? else { return Ok(()) };
         let Some(root) = self.tables.instances.get(&instance.root_key)? else { return Ok(()) };
@@ -351,7 +378,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Puts off what is due.
+    /// Postpones due work.
     fn put_off(&mut self, due: Due) -> Result<(), ApplyError> {
         let later = self.meta.now_ms.saturating_add(self.options.banned_retry_ms);
         self.tables.begin();
@@ -381,7 +408,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 }
 
 impl CommandContext<'_> {
-    /// The engine failed on an instance.
+    /// Records that the engine failed on an instance.
     fn record_error(&mut self, process_instance_key: Key, reason: &str) {
         let key = self.next_key();
         self.emit(key, Intent::Created, |work| ErrorRecord {

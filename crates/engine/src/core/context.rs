@@ -9,13 +9,12 @@ use bpmn::graph::{Element, ElementIndex};
 use protocol::{Key, compose_key};
 use state::StateError;
 
-use crate::Engine;
 use crate::core::counters::Counters;
 use crate::core::effects::Effects;
 use crate::core::meter::Meter;
 use crate::core::options::Options;
 use crate::core::origin::CommandOrigin;
-use crate::core::record::LastRecorded;
+use crate::core::recorded::LastRecorded;
 use crate::core::step::Step;
 use crate::definition::Definitions;
 use crate::entity::tables::Tables;
@@ -35,9 +34,9 @@ pub(crate) struct CommandContext<'a> {
     pub version: u16,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
-    /// On whose behalf this context works.
+    /// Caller of the command, and references that records repeat.
     pub origin: CommandOrigin,
-    /// Work that was as much as so many more steps.
+    /// Steps' worth of other work.
     pub extra_steps: usize,
     pub command_position: u64,
     /// Owner of the left-over step at work (`left_over.rs`); 0 for none.
@@ -53,8 +52,12 @@ pub(crate) struct CommandContext<'a> {
     /// The instance of the last record.
     pub recorded: LastRecorded,
     /// The instance last asked for.
-    cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
+    pub cached: CachedInstance,
 }
+
+/// A process instance that is asked for several times in a row.
+#[derive(Default)]
+pub(crate) struct CachedInstance(Option<(Key, Arc<Instance>, Arc<Process>)>);
 
 /// A process instance with its model.
 pub(crate) type Modelled = (Arc<Instance>, Arc<Process>);
@@ -76,35 +79,8 @@ impl ActiveElement {
     }
 }
 
-impl<'a> CommandContext<'a> {
-    pub fn new(engine: &'a mut Engine, effects: &'a mut Effects) -> Self {
-        let Engine { tables, meta, definitions, counters, rights, meter, options, version } = engine;
-        let command_position = meta.position;
-        Self {
-            tables,
-            meta,
-            definitions,
-            counters,
-            rights,
-            meter,
-            options,
-            version: *version,
-            effects,
-            steps: VecDeque::new(),
-            origin: CommandOrigin::default(),
-            extra_steps: 0,
-            command_position,
-            step_owner: 0,
-            current_instance: 0,
-            first_instance: 0,
-            has_started_others: false,
-            steps_stand_alone: false,
-            recorded: LastRecorded::default(),
-            cached: None,
-        }
-    }
-
-    /// Works on another's behalf for a while.
+impl CommandContext<'_> {
+    /// Works as another caller for the time of a closure.
     pub fn on_behalf_of<T>(&mut self, origin: CommandOrigin, run: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.origin, origin);
         let done = run(self);
@@ -134,20 +110,20 @@ impl<'a> CommandContext<'a> {
 
     /// A process instance with its model.
     pub fn instance(&mut self, key: Key) -> Result<Option<Modelled>, StateError> {
-        if let Some((cached, instance, process)) = &self.cached
+        if let Some((cached, instance, process)) = &self.cached.0
             && *cached == key
         {
             return Ok(Some((Arc::clone(instance), Arc::clone(process))));
         }
         let Some(instance) = self.tables.instances.get(&key)? else { return Ok(None) };
         let process = self.definitions.process(self.tables, instance.definition_key)?;
-        self.cached = Some((key, Arc::clone(&instance), Arc::clone(&process)));
+        self.cached.0 = Some((key, Arc::clone(&instance), Arc::clone(&process)));
         Ok(Some((instance, process)))
     }
 
     /// Forgets the cached instance after a change to its row.
     pub fn forget_cached(&mut self) {
-        self.cached = None;
+        self.cached.0 = None;
     }
 
     /// An element instance with its place in the model, if it lives.

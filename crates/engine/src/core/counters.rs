@@ -61,7 +61,8 @@ pub struct Counters {
     /// Decisions in evaluations that came to a result, those that were required included. Without records of an
     /// evaluation, nobody knows what it required: then it counts as one.
     pub decision_elements_evaluated: u64,
-    /// The same of evaluations that failed.
+    /// Decisions in evaluations that failed, those that were required included; see
+    /// [`Self::decision_elements_evaluated`].
     pub decision_elements_failed: u64,
     pub banned_instances: u64,
     pub commands: u64,
@@ -70,6 +71,8 @@ pub struct Counters {
     pub join_rows: u64,
     /// Rows looked at to find the instances of an element in a scope.
     pub child_rows: u64,
+    /// Rows looked at to find those that a message or a signal reaches.
+    pub event_rows: u64,
 }
 
 impl Default for Counters {
@@ -89,6 +92,7 @@ impl Default for Counters {
             steps: 0,
             join_rows: 0,
             child_rows: 0,
+            event_rows: 0,
         }
     }
 }

@@ -21,16 +21,13 @@ use crate::core::options::Options;
 use crate::entity::tables::Tables;
 use crate::entity::{Meta, Timer, TimerTurn, TimerTurns};
 
-/// The first version of the engine's behaviour with turns: before, timers came first, the earliest due of all of them.
-const FIRST_WITH_TURNS: u16 = 2;
-
-/// How many due timers are moved into the queue for each that a tick may trigger.
+/// Due timers moved into the queue per timer that a tick may trigger.
 const MOVED_PER_TRIGGERED: usize = 10;
 
 /// Something that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// With its round in the queue; 0 if there is none.
+    /// With its round in the queue.
     Timer(i64, Key, u64),
     Job(i64, Key),
     Message(i64, Key),
@@ -62,46 +59,29 @@ pub(crate) fn next_ms(tables: &Tables, now_ms: i64) -> Result<Option<i64>, State
 }
 
 /// All that one tick may trigger, in the order of turns. Due timers are in the queue then.
-pub(crate) fn next(
-    tables: &mut Tables,
-    meta: &Meta,
-    options: &Options,
-    engine_version: u16,
-) -> Result<Vec<Due>, StateError> {
+pub(crate) fn next(tables: &mut Tables, meta: &Meta, options: &Options) -> Result<Vec<Due>, StateError> {
     let limit = options.max_due_per_tick;
     let end = ..=(meta.now_ms, Key::MAX);
-    let has_turns = engine_version >= FIRST_WITH_TURNS;
-    let mut due = Vec::new();
-    if has_turns {
-        queue_timers(tables, meta, limit.saturating_mul(MOVED_PER_TRIGGERED))?;
-        let queued = tables.timer_queue.keys(.., limit)?;
-        due.extend(queued.into_iter().map(|(round, ms, key)| Due::Timer(ms, key, round)));
-    } else {
-        let timers = tables.timer_due.keys(end, limit)?;
-        due.extend(timers.into_iter().map(|(ms, key)| Due::Timer(ms, key, 0)));
-    }
+    queue_timers(tables, meta, limit.saturating_mul(MOVED_PER_TRIGGERED))?;
+    let queued = tables.timer_queue.keys(.., limit)?;
+    let mut due: Vec<Due> = queued.into_iter().map(|(round, ms, key)| Due::Timer(ms, key, round)).collect();
     due.extend(tables.job_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Job(ms, key)));
     due.extend(tables.message_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Message(ms, key)));
-    if has_turns {
-        let turn = |due: &Due| (due.kind() + Due::KINDS - meta.due_kind % Due::KINDS) % Due::KINDS;
-        // Stable: each kind keeps its order.
-        due.sort_by_key(turn);
-    }
+    let turn = |due: &Due| (due.kind() + Due::KINDS - meta.due_kind % Due::KINDS) % Due::KINDS;
+    // Stable: each kind keeps its order.
+    due.sort_by_key(turn);
     Ok(due)
 }
 
-/// Notes that something has its turn.
+/// Notes the turn of due work.
 pub(crate) fn note_turn(meta: &mut Meta, due: Due) {
     if let Due::Timer(_, _, round) = due {
         meta.timer_round = meta.timer_round.max(round);
     }
 }
 
-/// Notes how a tick has ended, with the last that it triggered. If it is through, each kind has had its turn.
-pub(crate) fn note_end(meta: &mut Meta, is_through: bool, last: Option<Due>, engine_version: u16) {
-    if engine_version < FIRST_WITH_TURNS {
-        return;
-    }
+/// Notes the end of a tick, with the last work that it triggered. If it is through, each kind has had its turn.
+pub(crate) fn note_end(meta: &mut Meta, is_through: bool, last: Option<Due>) {
     match last {
         _ if is_through => meta.due_kind = 0,
         Some(last) => meta.due_kind = (last.kind() + 1) % Due::KINDS,
@@ -168,49 +148,4 @@ pub(crate) fn postpone_timer(tables: &mut Tables, key: Key, due_ms: i64) -> Resu
     tables.timer_due.put((due_ms, key), ());
     tables.timers.put(key, Timer { due_ms, turn: None, ..(*timer).clone() });
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use minicbor::Encode;
-    use protocol::Name;
-
-    use super::*;
-
-    /// A timer as an earlier release has stored it.
-    #[derive(Encode)]
-    struct EarlierTimer {
-        #[n(0)]
-        element_instance_key: Option<Key>,
-        #[n(1)]
-        process_instance_key: Option<Key>,
-        #[n(2)]
-        definition_key: Key,
-        #[n(3)]
-        element: u32,
-        #[n(4)]
-        due_ms: i64,
-        #[n(5)]
-        cycle: Option<Name>,
-        #[n(6)]
-        repetitions: i64,
-        #[n(7)]
-        tenant_id: Name,
-    }
-
-    #[test]
-    fn timers_of_earlier_releases_are_in_no_queue() {
-        let earlier = EarlierTimer {
-            element_instance_key: Some(5),
-            process_instance_key: Some(4),
-            definition_key: 3,
-            element: 2,
-            due_ms: 1,
-            cycle: None,
-            repetitions: 1,
-            tenant_id: Name::default_tenant(),
-        };
-        let timer: Timer = minicbor::decode(&minicbor::to_vec(&earlier).unwrap()).unwrap();
-        assert_eq!((timer.due_ms, &timer.tenant_id, timer.turn), (1, &Name::default_tenant(), None));
-    }
 }

@@ -16,7 +16,7 @@ pub struct Effects {
     pub deliveries: Vec<Delivery>,
     /// Types of jobs that entered the queue and are still in it.
     pub queued_types: Vec<Name>,
-    /// Jobs that whoever had them activated holds no longer, or not any more by right, in the order that it happened.
+    /// Jobs that their workers no longer hold, or no longer by right, in order.
     pub ended_jobs: Vec<(Key, JobEnd)>,
     /// Demand of the batch that no job was found for: the queue of these types is empty (for those tenants, and but for
     /// jobs that were excepted).
@@ -39,14 +39,14 @@ pub struct Effects {
     pub latencies: Latencies,
 }
 
-/// Why a job is with its worker no longer.
+/// Reasons why a worker no longer holds a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobEnd {
     /// Its worker has completed it or thrown an error.
     Answered,
     /// Its worker has failed it.
     Failed,
-    /// Its time was over before it was answered.
+    /// It timed out.
     TimedOut,
     /// It was given back without having reached its worker.
     Yielded,

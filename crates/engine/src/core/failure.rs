@@ -16,14 +16,14 @@ pub enum ApplyError {
     UnknownVersion(u16),
 }
 
-/// Why a command or a step did not go through.
+/// Reasons why a command or a step failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// State failed; everything stops.
     State(StateError),
     /// The command is refused.
     Rejected(Rejection),
-    /// An element needs people to look at it.
+    /// The element needs an operator: an incident is raised.
     Incident { error_type: ErrorType, message: String },
     /// The step takes more fuel than there is for it in this batch. Another has it.
     PutOff,

@@ -33,14 +33,14 @@ pub(crate) struct Meter {
     left: Cell<u64>,
     /// Whether the step at work was granted all that a step may ever take.
     is_whole: Cell<bool>,
-    /// Bytes of memory that its evaluations may still take.
+    /// Bytes of memory that evaluations of the step at work may still take.
     evaluation_left: Cell<u64>,
     /// Bytes of the values that the step at work may still make.
     bytes_left: Cell<usize>,
     ran_out: Cell<bool>,
     /// Documents that the step at work has read.
     known: KnownJson,
-    /// Used since the engine was opened.
+    /// Fuel used since the engine was opened.
     used: Cell<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Meter {
         self.batch_records_left.set(limits.max_record_bytes_per_command);
     }
 
-    /// A command begins. The more the batch has used, the less its commands get.
+    /// Begins a command with its budget. The more the batch has used, the less its commands get.
     pub fn begin_command(&self, limits: &WorkLimits) {
         self.account();
         let (budget, step) = (limits.max_fuel_per_command, limits.max_fuel_per_step.max(1));
@@ -62,12 +62,12 @@ impl Meter {
         self.command_records_left.set(self.batch_records_left.get().max(records / LEAST_SHARE));
     }
 
-    /// Something begins that is not put off: it may take as much as a step ever may.
+    /// Grants the whole budget of a step, for work that cannot be put off.
     pub fn grant_whole(&self, limits: &WorkLimits) {
         self.grant(limits.max_fuel_per_step, limits);
     }
 
-    /// A step begins that can be put off.
+    /// Grants a share of the budget, for a step that can be put off.
     pub fn grant_share(&self, limits: &WorkLimits) {
         self.grant(self.command_left.get().max(self.batch_left.get()), limits);
     }
@@ -142,7 +142,7 @@ impl Meter {
         &self.known
     }
 
-    /// Takes note of bytes that were moved, which is work, too.
+    /// Charges fuel for bytes that were moved.
     pub fn note_work(&self, bytes: usize) {
         self.left.set(self.left.get().saturating_sub(bytes as u64 / BYTES_PER_FUEL));
         if self.left.get() == 0 {
@@ -207,6 +207,8 @@ mod tests {
         max_collection_bytes: 1000,
         max_instance_variable_bytes: 10_000,
         max_record_bytes_per_command: 1600,
+        max_entries_per_command: 100,
+        max_scope_variables: 100,
     };
 
     fn spend(meter: &Meter, fuel: u64) {

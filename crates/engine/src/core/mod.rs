@@ -11,5 +11,8 @@ pub(crate) mod meter;
 pub(crate) mod options;
 pub(crate) mod origin;
 pub(crate) mod record;
+pub(crate) mod recorded;
 pub(crate) mod settings;
+pub(crate) mod slices;
 pub mod step;
+mod step_instance;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use protocol::{FIRST_PARTITION, IdempotencySettings, Intent, Name, PartitionId};
+use protocol::{ENTRIES_SETTING, FIRST_PARTITION, IdempotencySettings, Intent, Name, PartitionId};
 
 /// Where a test can make the engine fail.
 #[doc(hidden)]
@@ -20,8 +20,8 @@ pub enum FaultPoint {
     Terminate,
 }
 
-/// How much work commands may be. The result of the log depends on these limits, as it does on no others that
-/// users set.
+/// Limits of the work of commands. The result of the log depends on these limits, as it does on no others that users
+/// set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLimits {
     /// Fuel that the expressions and decisions of one command may use; the rest of its steps goes on in a later
@@ -44,6 +44,10 @@ pub struct WorkLimits {
     /// Bytes of the records of one command, about, whether they are made or not; the rest of its steps goes on in a
     /// later command.
     pub max_record_bytes_per_command: u64,
+    /// Entries of all lists of one command: variables, instructions, elements. More are refused.
+    pub max_entries_per_command: usize,
+    /// Variables of one scope, and targets of the mappings of one element.
+    pub max_scope_variables: usize,
 }
 
 /// A limit of [`WorkLimits`] that ends a step in an incident or refuses a command, which name it.
@@ -61,20 +65,26 @@ pub enum WorkLimit {
     CollectionBytes,
     /// Bytes of the variables of a process instance.
     InstanceVariableBytes,
+    /// Entries of a command.
+    Entries,
+    /// Variables of a scope.
+    ScopeVariables,
 }
 
 impl WorkLimit {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Fuel,
         Self::StepBytes,
         Self::EvaluationBytes,
         Self::VariableBytes,
         Self::CollectionBytes,
         Self::InstanceVariableBytes,
+        Self::Entries,
+        Self::ScopeVariables,
     ];
 
-    /// The setting that users know it by.
+    /// Name of the setting.
     pub fn setting(self) -> &'static str {
         match self {
             Self::Fuel => "limits.max_fuel_per_step",
@@ -83,6 +93,8 @@ impl WorkLimit {
             Self::VariableBytes => "limits.max_variable_bytes",
             Self::CollectionBytes => "limits.max_collection_bytes",
             Self::InstanceVariableBytes => "limits.max_instance_variable_bytes",
+            Self::Entries => ENTRIES_SETTING,
+            Self::ScopeVariables => "limits.max_scope_variables",
         }
     }
 
@@ -99,6 +111,8 @@ impl WorkLimit {
             max_variable_bytes,
             max_collection_bytes,
             max_instance_variable_bytes,
+            max_entries_per_command,
+            max_scope_variables,
         } = *limits;
         match self {
             Self::Fuel => max_fuel_per_step,
@@ -107,6 +121,8 @@ impl WorkLimit {
             Self::VariableBytes => max_variable_bytes as u64,
             Self::CollectionBytes => max_collection_bytes as u64,
             Self::InstanceVariableBytes => max_instance_variable_bytes,
+            Self::Entries => max_entries_per_command as u64,
+            Self::ScopeVariables => max_scope_variables as u64,
         }
     }
 }
@@ -116,6 +132,7 @@ pub const LARGE_BYTES: usize = 1024;
 
 impl Default for WorkLimits {
     fn default() -> Self {
+        // A variable takes some 20 µs, with its rows and records.
         // A unit takes 15 to 45 ns whatever it pays for (`crates/feel/benches/fuel.rs`), so a step takes some 50 ms
         // at worst, and a batch not much more than two of them.
         Self {
@@ -127,6 +144,8 @@ impl Default for WorkLimits {
             max_collection_bytes: 4 * 1024 * 1024,
             max_instance_variable_bytes: 32 * 1024 * 1024,
             max_record_bytes_per_command: 16 * 1024 * 1024,
+            max_entries_per_command: 2_000,
+            max_scope_variables: 5_000,
         }
     }
 }
@@ -138,7 +157,7 @@ pub struct Options {
     pub partition_id: PartitionId,
     /// Whether records are made.
     pub records: bool,
-    /// Intents whose records nobody wants; they take positions, too.
+    /// Intents whose records are not made. They take positions, too.
     pub unwanted_records: Vec<Intent>,
     /// Steps that one command may cause; the rest goes on in a later command.
     pub max_steps_per_command: usize,
@@ -174,7 +193,7 @@ pub struct Options {
     pub max_cached_model_bytes: usize,
     /// How long and how many idempotency keys are kept.
     pub idempotency: IdempotencySettings,
-    /// How much work commands may be.
+    /// Limits of the work of commands.
     pub work: WorkLimits,
     /// Limits of process models.
     pub bpmn: bpmn::Limits,
@@ -185,13 +204,13 @@ pub struct Options {
     /// A panic to raise at an element of this ID. For tests.
     #[doc(hidden)]
     pub fault: Option<(FaultPoint, Name)>,
-    /// The engine stands still there instead.
+    /// Whether the engine stalls there instead of panicking.
     #[doc(hidden)]
     pub fault_is_stall: bool,
 }
 
 impl Options {
-    /// Fails here if a test asks for it.
+    /// Fails at a point that a test asks for.
     pub(crate) fn fault_point(&self, point: FaultPoint, element_id: &str) {
         if let Some((wanted, id)) = &self.fault {
             // Past the panic hook: a test that wants it need not see a backtrace of it.

@@ -30,11 +30,11 @@ pub(crate) struct Attribution {
 
 impl CommandOrigin {
     pub fn of(command: &Command) -> Self {
-        let caller = command.caller();
+        let (caller, facts) = (command.caller(), command.facts());
         Self {
             caller: caller.map(|caller| Arc::new(caller.clone())),
-            tenant_id: command.tenant_id().cloned(),
-            operation_reference: command.operation_reference(),
+            tenant_id: facts.tenant_id.cloned(),
+            operation_reference: facts.operation_reference,
             batch_operation_reference: None,
             attribution: Some(Attribution { actor: Actor::of(caller), subjects: command.subjects() }),
         }

@@ -1,15 +1,21 @@
 //! Making records. Each takes a position whether or not anybody wants to see it.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
-use protocol::{Intent, Key, Record, RecordValue, RecordedInstance};
+use protocol::{Intent, Key, Record, RecordValue};
 
 use crate::core::context::CommandContext;
-use crate::entity::Instance;
+use crate::core::options::WorkLimits;
 
 /// About how many bytes a record has beside what users made large.
-pub(crate) const RECORD_BYTES: u64 = 512;
+const RECORD_BYTES: u64 = 512;
+/// Records of a command, however small, before it yields: each is some 10 µs of work here and for exporters.
+const RECORDS_PER_COMMAND: u64 = 4096;
+
+/// Bytes that a record counts, so that neither its own nor the number of records goes beyond what a command may have.
+pub(crate) fn record_weight(work: &WorkLimits) -> u64 {
+    RECORD_BYTES.max(work.max_record_bytes_per_command / RECORDS_PER_COMMAND)
+}
 
 impl CommandContext<'_> {
     /// Emits a record; its value is made only if somebody wants it.
@@ -30,7 +36,7 @@ impl CommandContext<'_> {
         value: impl FnOnce(&mut Self) -> Result<V, E>,
     ) -> Result<(), E> {
         self.meta.position += 1;
-        self.meter.note_record(RECORD_BYTES);
+        self.meter.note_record(record_weight(&self.options.work));
         if self.options.unwanted_records.contains(&intent) {
             return Ok(());
         }
@@ -60,45 +66,6 @@ impl CommandContext<'_> {
         });
         Ok(())
     }
-}
-
-/// The instance that was described last: most records of a command are of one instance.
-#[derive(Default)]
-pub(crate) struct LastRecorded(Option<(Key, Arc<Instance>, Arc<RecordedInstance>)>);
-
-impl LastRecorded {
-    /// The description of an instance in its records.
-    pub fn of(&mut self, key: Key, instance: &Arc<Instance>) -> Arc<RecordedInstance> {
-        if let Some((known, row, recorded)) = &self.0
-            && *known == key
-            && Arc::ptr_eq(row, instance)
-        {
-            return Arc::clone(recorded);
-        }
-        let recorded = Arc::new(RecordedInstance {
-            bpmn_process_id: instance.process_id.clone(),
-            version: instance.version,
-            process_definition_key: instance.definition_key,
-            process_instance_key: key,
-            parent_process_instance_key: instance.parent.map(|parent| parent.process_instance_key),
-            parent_element_instance_key: instance.parent.map(|parent| parent.element_instance_key),
-            root_process_instance_key: instance.root_key,
-            tenant_id: instance.tenant_id.clone(),
-            tags: instance.tags.clone(),
-            business_id: instance.business_id.clone(),
-        });
-        self.0 = Some((key, Arc::clone(instance), Arc::clone(&recorded)));
-        recorded
-    }
-}
-
-/// An instance of which nothing is known but its key.
-pub(crate) fn unknown_instance(key: Key) -> Arc<RecordedInstance> {
-    Arc::new(RecordedInstance {
-        process_instance_key: key,
-        root_process_instance_key: key,
-        ..RecordedInstance::default()
-    })
 }
 
 #[cfg(test)]

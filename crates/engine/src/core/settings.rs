@@ -28,6 +28,7 @@ impl Options {
         let Settings { max_delivery_bytes, work, bpmn, dmn, idempotency } = *settings;
         self.idempotency = idempotency.unwrap_or_default();
         self.max_delivery_bytes = size(max_delivery_bytes);
+        let defaults = WorkLimits::default();
         self.work = WorkLimits {
             max_fuel_per_command: work.max_fuel_per_command,
             max_fuel_per_step: work.max_fuel_per_step,
@@ -37,6 +38,11 @@ impl Options {
             max_collection_bytes: size(work.max_collection_bytes),
             max_instance_variable_bytes: work.max_instance_variable_bytes,
             max_record_bytes_per_command: work.max_record_bytes_per_command,
+            // Noted by a release that knew none: a replica that was upgraded later has the same ones.
+            max_entries_per_command: work
+                .max_entries_per_command
+                .map_or(defaults.max_entries_per_command, size),
+            max_scope_variables: work.max_scope_variables.map_or(defaults.max_scope_variables, size),
         };
         self.bpmn = bpmn::Limits {
             max_bytes: size(bpmn.max_bytes),
@@ -73,6 +79,8 @@ fn work(limits: &WorkLimits) -> WorkSettings {
         max_collection_bytes,
         max_instance_variable_bytes,
         max_record_bytes_per_command,
+        max_entries_per_command,
+        max_scope_variables,
     } = *limits;
     WorkSettings {
         max_fuel_per_command,
@@ -83,6 +91,8 @@ fn work(limits: &WorkLimits) -> WorkSettings {
         max_collection_bytes: max_collection_bytes as u64,
         max_instance_variable_bytes,
         max_record_bytes_per_command,
+        max_entries_per_command: Some(max_entries_per_command as u64),
+        max_scope_variables: Some(max_scope_variables as u64),
     }
 }
 
@@ -96,9 +106,8 @@ fn bpmn(limits: &bpmn::Limits) -> BpmnSettings {
         max_id_chars,
         max_name_chars,
         max_problems,
-        // The version of the engine says it.
-        has_job_priorities: _,
-        has_agents: _,
+        // No setting says it.
+        max_list_entries: _,
     } = *limits;
     BpmnSettings {
         max_bytes: max_bytes as u64,
@@ -151,7 +160,7 @@ impl Engine {
         Ok(())
     }
 
-    /// From here on, commands are applied under these settings.
+    /// Applies commands under these settings from here on.
     pub(crate) fn configure(&mut self, settings: &Settings) -> Response {
         self.tables.begin();
         self.tables.settings.put(ROW, StoredSettings(*settings));

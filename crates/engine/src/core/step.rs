@@ -3,9 +3,6 @@
 
 use minicbor::{Decode, Encode};
 use protocol::{Document, Key};
-use state::StateError;
-
-use crate::entity::tables::Tables;
 
 /// An element of an ad-hoc sub-process that is activated.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -386,7 +383,36 @@ impl Step {
                 elements.iter().map(|element| element.variables.json_len()).sum()
             }
             Self::WithOrigin { step, .. } => step.value_bytes(),
-            _ => 0,
+            Self::EvaluateConditions { .. }
+            | Self::Terminate { .. }
+            | Self::TerminateChildren { .. }
+            | Self::StartFromBuffer { .. }
+            | Self::MatchBuffered { .. }
+            | Self::ListenTask { .. }
+            | Self::Listen { .. }
+            | Self::CheckJoins { .. }
+            | Self::DropCompensations { .. }
+            | Self::CheckComplex { .. }
+            | Self::Revive { .. }
+            | Self::AnnounceJobs { .. }
+            | Self::CompensateCancelled { .. }
+            | Self::TriggerCondition { .. }
+            | Self::StartByBusinessId { .. }
+            | Self::FinishTermination { .. }
+            | Self::SpawnLoop { .. }
+            | Self::ActivateLoop { .. }
+            | Self::GatherLoop { .. }
+            | Self::CreateAdHocJob { .. }
+            | Self::TerminateOlder { .. }
+            | Self::ForgetLoop { .. }
+            | Self::Withdraw { .. }
+            | Self::EraseBanned { .. }
+            | Self::SettleHistory { .. }
+            | Self::EndAgents { .. }
+            | Self::TellMigratedAgents { .. }
+            | Self::WorkOnBatch { .. }
+            | Self::ForgetIdentity(_)
+            | Self::ForgetBatches => 0,
         }
     }
 }
@@ -402,72 +428,9 @@ pub struct VariableUpdate {
     /// Whether it is new.
     #[n(2)]
     pub created: bool,
-    /// The last key given out then: who has a later one has seen the new value already.
+    /// Last key given out at that time: subscriptions with a later one have seen the new value already.
     #[n(3)]
     pub stamp: Key,
-}
-
-impl Step {
-    /// The process instance that the step is of.
-    pub(crate) fn process_instance(&self, tables: &Tables) -> Result<Option<Key>, StateError> {
-        let key = match self {
-            Self::Activate { process_instance_key, .. }
-            | Self::EvaluateConditions { process_instance_key, .. } => {
-                return Ok(Some(*process_instance_key));
-            }
-            Self::ResumeActivation { key, .. }
-            | Self::Complete { key, .. }
-            | Self::Listen { key, .. }
-            | Self::ListenTask { key, .. }
-            | Self::BeginAdHocInner { key, .. }
-            | Self::Terminate { key }
-            | Self::Withdraw { key }
-            | Self::CompensateCancelled { key }
-            | Self::CheckComplex { key }
-            | Self::Compensate { thrower_key: key, .. }
-            | Self::RunHandler { host_key: key, .. }
-            | Self::FinishTermination { key }
-            | Self::TerminateChildren { scope_key: key, .. }
-            | Self::TerminateOlder { scope_key: key, .. }
-            | Self::AnnounceJobs { scope_key: key, .. }
-            | Self::Revive { scope_key: key, .. }
-            | Self::CheckJoins { scope_key: key }
-            | Self::SpawnLoop { body_key: key }
-            | Self::ActivateLoop { body_key: key, .. }
-            | Self::GatherLoop { body_key: key, .. }
-            | Self::ActivateAdHoc { ad_hoc_key: key, .. }
-            | Self::CreateAdHocJob { ad_hoc_key: key } => *key,
-            Self::TriggerCondition { subscription_key } => {
-                let row = tables.condition_subscriptions.get(subscription_key)?;
-                return Ok(row.map(|row| row.process_instance_key));
-            }
-            Self::TriggerSignal { subscription_key, .. } => {
-                let row = tables.signal_subscriptions.get(subscription_key)?;
-                return Ok(row.map(|row| row.process_instance_key));
-            }
-            Self::MatchBuffered { subscription_key } => {
-                let row = tables.subscriptions.get(subscription_key)?;
-                return Ok(row.map(|row| row.process_instance_key));
-            }
-            Self::WithOrigin { step, .. } => return step.process_instance(tables),
-            // Of none, or what they are of is gone already.
-            Self::ForgetLoop { .. }
-            | Self::DropCompensations { .. }
-            | Self::EraseBanned { .. }
-            | Self::WorkOnBatch { .. }
-            | Self::ForgetBatches
-            | Self::ForgetIdentity(_)
-            | Self::SettleHistory { .. }
-            | Self::EndAgents { .. }
-            | Self::TellMigratedAgents { .. }
-            | Self::StartFromBuffer { .. }
-            | Self::StartByBusinessId { .. }
-            | Self::BroadcastSignal { .. }
-            | Self::PublishMessage { .. }
-            | Self::StartBySignal { .. } => return Ok(None),
-        };
-        Ok(tables.element_instances.get(&key)?.map(|row| row.process_instance_key))
-    }
 }
 
 #[cfg(test)]

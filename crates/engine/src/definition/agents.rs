@@ -1,16 +1,17 @@
 //! Definitions of agents: a process has one for each of its elements that are agents. They come and go with it.
 
 use bpmn::Process;
-use protocol::{AGENT_VERSION, AgentDefinitionRecord, Intent, Key, Name};
+use protocol::{AgentDefinitionRecord, Intent, Key, Name};
 use state::StateError;
 
 use crate::core::context::CommandContext;
+use crate::core::slices::rows_of_model;
 use crate::entity::Definition;
 
 impl CommandContext<'_> {
-    /// Adds the agents of a new definition of a process. Earlier versions of the engine have none.
+    /// Adds the agents of a new definition of a process.
     pub(super) fn add_agents(&mut self, key: Key, model: &Process) -> Result<(), StateError> {
-        if self.version < AGENT_VERSION || !model.elements.iter().any(|element| element.agent.is_some()) {
+        if !model.elements.iter().any(|element| element.agent.is_some()) {
             return Ok(());
         }
         let definition = self.tables.definitions.get(&key)?.expect("the definition has just been added");
@@ -25,7 +26,7 @@ impl CommandContext<'_> {
 
     /// Removes the agents of a definition that is about to be removed.
     pub(super) fn remove_agents(&mut self, key: Key, definition: &Definition) -> Result<(), StateError> {
-        let rows = self.tables.agent_definitions.scan((key, 0)..=(key, u32::MAX), usize::MAX)?;
+        let rows = rows_of_model(&self.tables.agent_definitions, (key, 0)..=(key, u32::MAX))?;
         if rows.is_empty() {
             return Ok(());
         }

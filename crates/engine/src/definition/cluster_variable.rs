@@ -1,8 +1,8 @@
 //! Creates, changes and deletes variables of the cluster and of tenants.
 
 use protocol::{
-    ClusterVariable, ClusterVariableAction, ClusterVariableRecord, Document, Intent, Json, LENIENT_VERSION,
-    Name, Rejection, Response,
+    ClusterVariable, ClusterVariableAction, ClusterVariableRecord, Document, Intent, Json, Name, Rejection,
+    Response, is_kept_in_paths,
 };
 
 use crate::core::context::CommandContext;
@@ -29,6 +29,13 @@ impl CommandContext<'_> {
         };
         let (row, intent) = match (change.action, old) {
             (ClusterVariableAction::Create, None) => {
+                if !is_kept_in_paths(&change.name) {
+                    let name = self.options.cut_message(&change.name);
+                    let reason = format!(
+                        "Expected the name of a cluster variable to have no part '.' or '..', but it was '{name}'"
+                    );
+                    return Err(Rejection::invalid_argument(reason).into());
+                }
                 self.check_cluster_variable(change)?;
                 (changed(self.next_key(), change.kind), Intent::Created)
             }
@@ -65,16 +72,10 @@ impl CommandContext<'_> {
     /// A name, and a value of a size that expressions can read each time.
     fn check_cluster_variable(&self, change: &ClusterVariable) -> Result<(), Failure> {
         let limit = self.options.max_cluster_variable_name_chars;
-        let is_strict = self.version < LENIENT_VERSION;
-        let is_name = if is_strict { is_variable(&change.name) } else { !change.name.trim().is_empty() };
-        if !is_name || change.name.chars().count() > limit {
-            let wanted = if is_strict {
-                "a letter or '_', then letters, digits or '_', at most"
-            } else {
-                "not blank, and at most"
-            };
+        if change.name.trim().is_empty() || change.name.chars().count() > limit {
             let reason = format!(
-                "Expected the name of a cluster variable to be {wanted} {limit} characters, but it was '{}'",
+                "Expected the name of a cluster variable to be not blank, and at most {limit} characters, but it was \
+                 '{}'",
                 self.options.cut_message(&change.name)
             );
             return Err(Rejection::invalid_argument(reason).into());
@@ -123,13 +124,6 @@ fn entry_fault(name: &Name, value: &Json) -> Option<String> {
     (text.chars().count() > METADATA_VALUE_CHARS_MAX).then(|| {
         format!("to have values of at most {METADATA_VALUE_CHARS_MAX} characters, but '{name}' is longer")
     })
-}
-
-/// Whether expressions can say a name without backticks.
-fn is_variable(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|first| first.is_alphabetic() || first == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn wanted(what: &str, change: &ClusterVariable) -> String {

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use protocol::{Document, Json, Key, Name};
+use protocol::{Document, Json, Name};
 use state::StateError;
 
-use crate::core::context::CommandContext;
 use crate::entity::tables::Tables;
 
 /// The name under which expressions find them.
@@ -74,21 +73,4 @@ fn variables_of(tables: &Tables, tenant_id: &Name) -> Result<Document, StateErro
         ControlFlow::Continue(())
     })?;
     Ok(rows.into_iter().collect())
-}
-
-impl CommandContext<'_> {
-    /// The context `camunda` of a scope; without a scope, that of the command's tenant.
-    pub(super) fn cluster_context(&self, scope_key: Key) -> Result<Json, StateError> {
-        let row = self.tables.element_instances.get(&scope_key)?;
-        let instance = match &row {
-            Some(row) => self.tables.instances.get(&row.process_instance_key)?,
-            None => None,
-        };
-        let tenant_id = match (&instance, &self.origin.tenant_id) {
-            (Some(instance), _) => instance.tenant_id.clone(),
-            (None, Some(tenant_id)) => tenant_id.clone(),
-            (None, None) => Name::default_tenant(),
-        };
-        self.definitions.cluster_variables.get(self.tables, &tenant_id)
-    }
 }

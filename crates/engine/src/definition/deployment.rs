@@ -15,7 +15,7 @@ pub(crate) struct Deployment {
     /// Stays empty unless records are wanted.
     pub record: DeploymentRecord,
     wants_records: bool,
-    /// Deployments that what is in it came with.
+    /// Deployments that brought the definitions in it.
     origins: Vec<Key>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dmn::{EvaluatedDecision, MatchedRule};
-use feel::{Dialect, Value};
+use feel::Value;
 use protocol::{
     DecisionEvaluationRecord, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
     Intent, Json, Key, MatchedRuleRecord, Name,
@@ -14,8 +14,8 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::record::RECORD_BYTES;
-use crate::definition::expression::{Scope, dialect};
+use crate::core::record::record_weight;
+use crate::definition::expression::{DIALECT, Scope};
 use crate::entity::{Decision, DecisionRequirements, ErrorType};
 
 /// Bytes of a trail for a unit of fuel, about.
@@ -38,7 +38,7 @@ impl CommandContext<'_> {
             self.note_trail(fuel);
             // The record takes its position nevertheless: after the evaluation, which draws random numbers by it.
             self.meta.position += 1;
-            self.meter.note_record(RECORD_BYTES);
+            self.meter.note_record(record_weight(&self.options.work));
             self.counters.count_decision(result.is_ok(), 1);
             return result;
         }
@@ -179,7 +179,7 @@ impl CommandContext<'_> {
                 self.add_decisions_of(&imported, &mut known)?;
             }
         }
-        let json = Trail::new(self.options.work.max_bytes_per_step, dialect(self.version));
+        let json = Trail::new(self.options.work.max_bytes_per_step);
         let records = trail.iter().enumerate().map(|(index, evaluated)| {
             let known = known.get(&(evaluated.namespace.clone(), evaluated.id.clone()));
             EvaluatedDecisionRecord {
@@ -245,19 +245,18 @@ fn rule_record(rule: &MatchedRule, json: &Trail) -> MatchedRuleRecord {
 struct Trail {
     left: Cell<usize>,
     too_large: Json,
-    dialect: Dialect,
 }
 
 impl Trail {
-    fn new(max_bytes: usize, dialect: Dialect) -> Self {
+    fn new(max_bytes: usize) -> Self {
         let too_large = format!(
             "omitted: the values of this evaluation are larger than {max_bytes} bytes (limits.max_bytes_per_step)"
         );
-        Self { left: Cell::new(max_bytes), too_large: Json::string(&too_large), dialect }
+        Self { left: Cell::new(max_bytes), too_large: Json::string(&too_large) }
     }
 
     fn of(&self, value: &Value) -> Json {
-        match value.to_json_in(self.dialect, self.left.get()) {
+        match value.to_json_in(DIALECT, self.left.get()) {
             Some(bytes) => {
                 self.left.set(self.left.get() - bytes.len());
                 Json::from_written(bytes)

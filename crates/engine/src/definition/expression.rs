@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use bpmn::graph::Text;
 use feel::{Budget, Dialect, Environment, Expression, Value};
-use protocol::{Document, Json, Key, LENIENT_VERSION, Name};
+use protocol::{Document, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::CommandContext;
@@ -37,19 +37,7 @@ struct Lookup<'a, 'b> {
 
 impl feel::Variables for Lookup<'_, '_> {
     fn get(&self, name: &str) -> Option<Value> {
-        let mut unstored = [self.scope.extra, self.scope.below].into_iter().flatten();
-        let json = match unstored.find_map(|extra| extra.get(name)) {
-            Some(json) => Ok(Some(json.clone())),
-            None if self.scope.key == 0 => Ok(None),
-            None => self.work.tables.visible_variable(self.scope.key, name),
-        };
-        let json = match json {
-            Ok(None) if name == cluster_variables::ROOT => {
-                self.work.cluster_context(self.scope.key).map(Some)
-            }
-            other => other,
-        };
-        let json = match json {
+        let json = match seen_variable(self.work, self.scope, name) {
             Ok(json) => json?,
             Err(error) => {
                 self.error.borrow_mut().get_or_insert(error);
@@ -60,7 +48,40 @@ impl feel::Variables for Lookup<'_, '_> {
     }
 }
 
+/// A variable as an expression sees it.
+pub(crate) fn seen_variable(
+    work: &CommandContext<'_>,
+    scope: &Scope,
+    name: &str,
+) -> Result<Option<Json>, StateError> {
+    let mut unstored = [scope.extra, scope.below].into_iter().flatten();
+    let json = match unstored.find_map(|extra| extra.get(name)) {
+        Some(json) => Some(json.clone()),
+        None if scope.key == 0 => None,
+        None => work.tables.visible_variable(scope.key, name)?,
+    };
+    match json {
+        None if name == cluster_variables::ROOT => work.cluster_context(scope.key).map(Some),
+        json => Ok(json),
+    }
+}
+
 impl CommandContext<'_> {
+    /// The context `camunda` of a scope; without a scope, that of the command's tenant.
+    fn cluster_context(&self, scope_key: Key) -> Result<Json, StateError> {
+        let row = self.tables.element_instances.get(&scope_key)?;
+        let instance = match &row {
+            Some(row) => self.tables.instances.get(&row.process_instance_key)?,
+            None => None,
+        };
+        let tenant_id = match (&instance, &self.origin.tenant_id) {
+            (Some(instance), _) => instance.tenant_id.clone(),
+            (None, Some(tenant_id)) => tenant_id.clone(),
+            (None, None) => Name::default_tenant(),
+        };
+        self.definitions.cluster_variables.get(self.tables, &tenant_id)
+    }
+
     /// Evaluates an expression; a failure is an incident of this type.
     pub fn evaluate(
         &self,
@@ -81,9 +102,8 @@ impl CommandContext<'_> {
         let work = &self.options.work;
         let (fuel, bytes) = (work.max_fuel_per_step, work.max_evaluation_bytes);
         let limits = feel::Limits { fuel, bytes, ..feel::Limits::default() };
-        let dialect = dialect(self.version);
         let (now_ms, seed) = (self.now_ms(), self.meta.position);
-        let environment = Environment { now_ms, seed, limits, dialect, ..Environment::default() };
+        let environment = Environment { now_ms, seed, limits, dialect: DIALECT, ..Environment::default() };
         let mut budget = self.meter.budget(&environment);
         let result = evaluate(&lookup, &environment, &mut budget);
         self.meter.note(&budget);
@@ -150,6 +170,13 @@ impl CommandContext<'_> {
                 let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
                 match value.as_i64() {
                     Some(number) => Ok(number),
+                    None if value.as_number().is_some_and(feel::Number::is_whole) => Err(Failure::incident(
+                        kind,
+                        format!(
+                            "Expected result of the expression '{}' to be an integer of 64 bits, but it is larger.",
+                            expression.text()
+                        ),
+                    )),
                     None if value.as_f64().is_some() => Err(Failure::incident(
                         kind,
                         format!(
@@ -164,10 +191,8 @@ impl CommandContext<'_> {
     }
 }
 
-/// The dialect of an engine version.
-pub(crate) fn dialect(version: u16) -> Dialect {
-    if version < LENIENT_VERSION { Dialect::StricterCamunda } else { Dialect::Camunda }
-}
+/// The dialect of the engine.
+pub(crate) const DIALECT: Dialect = Dialect::Camunda;
 
 /// The incident of a value of another type than the wanted one.
 pub(crate) fn mismatch(
@@ -196,6 +221,6 @@ pub(crate) fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> 
     message
 }
 
-pub(crate) fn to_json(value: &feel::Value, dialect: Dialect) -> Json {
-    Json::from_written(value.to_json_in(dialect, usize::MAX).unwrap_or_default())
+pub(crate) fn to_json(value: &feel::Value) -> Json {
+    Json::from_written(value.to_json_in(DIALECT, usize::MAX).unwrap_or_default())
 }

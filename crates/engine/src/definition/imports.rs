@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use dmn::{Parser, Problems};
+use dmn::Problems;
 use protocol::{Key, Name, Resource};
 use state::StateError;
 
-use super::no_dmn_limits;
 use crate::core::context::CommandContext;
-use crate::entity::{DecisionRequirements, Imported};
+use crate::entity::Imported;
 
 /// Where an imported model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,20 +128,6 @@ fn source(
             )),
         }),
     }
-}
-
-/// Compiles a deployed graph with what it imports.
-pub(super) fn compile(graph: &DecisionRequirements) -> Result<dmn::DecisionRequirements, Problems> {
-    let mut models: Vec<dmn::DecisionRequirements> = Vec::new();
-    let parser = |models: &[dmn::DecisionRequirements], imports: &[u32]| {
-        let parser = Parser::new(no_dmn_limits());
-        imports.iter().fold(parser, |parser, at| parser.with_import(&models[*at as usize]))
-    };
-    for file in &graph.imported.files {
-        let model = parser(&models, &file.imports).parse(&file.resource)?;
-        models.push(model);
-    }
-    parser(&models, &graph.imported.direct).parse(&graph.resource)
 }
 
 impl CommandContext<'_> {

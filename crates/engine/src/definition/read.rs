@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bpmn::Process;
 use dmn::Problems;
-use protocol::{AGENT_VERSION, Deploy, LENIENT_VERSION, Name, PRIORITY_VERSION, Rejection, Resource};
+use protocol::{Deploy, Name, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::options::Options;
+
+/// The beginning of the namespaces of all versions of DMN.
+const DMN_NAMESPACE: &str = "www.omg.org/spec/DMN/";
 
 /// A file that can be deployed.
 pub(crate) struct ReadFile<'d> {
@@ -70,7 +73,7 @@ impl CommandContext<'_> {
             let content = match models.take(place) {
                 Some(Ok(model)) => self.read_decisions(resources, model, parser.clone(), &files, &read)?,
                 Some(Err(problem)) => Err(problem),
-                None => read_file(resource, self.options, self.version),
+                None => read_file(resource, self.options),
             };
             match content {
                 Ok(content) => {
@@ -127,31 +130,55 @@ pub(crate) fn with_heading(problems: &str) -> String {
     format!("Expected to deploy new resources, but encountered the following errors:\n{problems}")
 }
 
-fn extension(resource: &Resource) -> &str {
-    resource.name.rsplit_once('.').map_or("", |(_, extension)| extension)
+/// The ending of a file's name, in small letters.
+fn extension(resource: &Resource) -> String {
+    resource.name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase()
+}
+
+/// The kind that a file has by its content, as the ending that its name should have, and in words.
+fn looks_like(content: &[u8]) -> Option<(&'static str, &'static str)> {
+    let text = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content).trim_ascii_start();
+    match text.first() {
+        Some(b'{') => {
+            let Ok(feel::Value::Context(object)) =
+                feel::Value::from_json(bytes::Bytes::copy_from_slice(text))
+            else {
+                return None;
+            };
+            let has_components = matches!(object.get("components"), Some(feel::Value::List(_)));
+            let is_form = object.get("schemaVersion").is_some()
+                || matches!(object.get("type"), Some(feel::Value::String(kind)) if *kind == *"default");
+            (has_components && is_form).then_some(("form", "a form"))
+        }
+        // Also of UTF-16, which begins with a mark.
+        Some(b'<' | 0xfe | 0xff) if bpmn::is_model(content) => Some(("bpmn", "a BPMN model")),
+        Some(b'<') if std::str::from_utf8(text).is_ok_and(|text| text.contains(DMN_NAMESPACE)) => {
+            Some(("dmn", "a DMN model"))
+        }
+        _ => None,
+    }
 }
 
 /// Reads a file of any kind but DMN.
-fn read_file(resource: &Resource, options: &Options, version: u16) -> Result<Content, String> {
-    let limits = bpmn::Limits {
-        has_job_priorities: version >= PRIORITY_VERSION,
-        has_agents: version >= AGENT_VERSION,
-        ..options.bpmn.clone()
-    };
+fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> {
     let content = &resource.content;
-    match extension(resource) {
-        "xml" if version >= LENIENT_VERSION && !bpmn::is_model(content) => generic(resource, options),
-        "bpmn" | "xml" => {
-            bpmn::parse(content, &limits).map(Content::Processes).map_err(|problems| problems.to_string())
-        }
+    match &*extension(resource) {
+        "xml" if !bpmn::is_model(content) => generic(resource, options),
+        "bpmn" | "xml" => bpmn::parse(content, &options.bpmn)
+            .map(Content::Processes)
+            .map_err(|problems| problems.to_string()),
         "form" => read_head(content, "form", options).map(Content::Form),
         "rpa" => read_head(content, "script", options).map(Content::Other),
         _ => generic(resource, options),
     }
 }
 
-/// A file of no known kind: its name is its ID.
+/// A file of no known kind: its name is its ID. One that would be of a known kind with another name is refused, since
+/// nobody would run it.
 fn generic(resource: &Resource, options: &Options) -> Result<Content, String> {
+    if let Some((ending, what)) = looks_like(&resource.content) {
+        return Err(format!("the content is {what}, but the name does not end with '.{ending}'"));
+    }
     let id = resource.name.clone();
     check_length(&id, "the file name", options.bpmn.max_id_chars)?;
     Ok(Content::Other(Head { id, version_tag: None }))

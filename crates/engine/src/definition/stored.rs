@@ -92,7 +92,13 @@ impl CommandContext<'_> {
         self.stored(kind).delete(&key);
     }
 
-    fn record_stored(&mut self, kind: DefinitionKind, key: Key, intent: Intent, file: &StoredFile) {
+    pub(super) fn record_stored(
+        &mut self,
+        kind: DefinitionKind,
+        key: Key,
+        intent: Intent,
+        file: &StoredFile,
+    ) {
         if kind == DefinitionKind::Form {
             self.emit(key, intent, |_| form_record(file, key));
         } else {

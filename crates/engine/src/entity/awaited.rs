@@ -7,7 +7,7 @@ use state::minicbor_value;
 /// A timer that runs.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Timer {
-    /// Whom it wakes; a timer start event has none.
+    /// Element instance that it wakes. A timer start event has none.
     #[n(0)]
     pub element_instance_key: Option<Key>,
     #[n(1)]
@@ -54,7 +54,7 @@ pub struct TimerTurns {
 }
 minicbor_value!(TimerTurns);
 
-/// A message that waits for someone.
+/// A buffered message.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Message {
     #[n(0)]

@@ -54,7 +54,7 @@ pub struct Parent {
     pub element_instance_key: Key,
 }
 
-/// Where an element instance is in its life.
+/// Phase in the life of an element instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Phase {
@@ -103,7 +103,7 @@ pub struct ElementInstance {
     /// Set on a scope whose children are being terminated while it goes on itself.
     #[n(11)]
     pub interrupted: bool,
-    /// Where its execution listeners stand.
+    /// Progress of its execution listeners.
     #[n(12)]
     pub listening: Option<Box<Listening>>,
     /// Whether a token inside it waits at a join for what can still come.
@@ -124,12 +124,9 @@ pub struct ElementInstance {
     /// Whether something inside it has completed and can be compensated.
     #[n(18)]
     pub compensable: bool,
-    /// How far the cancellation of a transaction is.
+    /// Progress of the cancellation of a transaction.
     #[n(19)]
     pub cancelling: Cancelling,
-    /// Whether variables set inside it go no further up.
-    #[cbor(n(20), default)]
-    pub keeps_variables: bool,
     #[n(21)]
     pub user_task_key: Option<Key>,
     /// Whether its children are kept by element, too.
@@ -180,7 +177,6 @@ impl ElementInstance {
             lists_children: false,
             has_large_variables: false,
             agent_instance_key: None,
-            keeps_variables: false,
         }
     }
 }
@@ -254,7 +250,7 @@ pub enum JoinCheck {
     Underway,
 }
 
-/// How far the cancellation of a transaction is.
+/// Progress of the cancellation of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Cancelling {

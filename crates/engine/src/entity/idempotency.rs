@@ -6,24 +6,39 @@ use protocol::{Rejection, Response};
 use state::{StateError, minicbor_value};
 
 use crate::core::effects::Outcome;
+use crate::identity::access::RequiredPermissions;
 
-/// A command that was done.
+/// A command that was performed under an idempotency key.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct KeyedCommand {
     /// Hash of the request.
     #[n(0)]
     pub fingerprint: [u64; 2],
-    /// End of its time on the clock of the log, Unix milliseconds.
+    /// Expiry on the clock of the log, Unix milliseconds.
     #[n(1)]
     pub expires_ms: i64,
-    /// `None` while it is under way.
+    /// Answer; `None` while the command is under way.
     #[n(2)]
     pub answer: Option<KeptAnswer>,
     /// Numbers of the requests that wait for the answer; none once it is there.
     #[n(3)]
     pub waiting: Vec<u64>,
+    /// Permissions that the command required, which are checked before its answer is given again.
+    #[n(4)]
+    pub needs: Option<KeptNeeds>,
+    /// Hash of the principal whose place it takes, if known.
+    #[n(5)]
+    pub principal: Option<[u64; 2]>,
 }
-minicbor_value!(KeyedCommand, weight = |row| 96 + row.answer.as_ref().map_or(0, |answer| answer.0.len()));
+minicbor_value!(KeyedCommand, weight = |row| 96 + row.kept_bytes() as usize);
+
+impl KeyedCommand {
+    /// Bytes of the answer and of the permissions.
+    pub fn kept_bytes(&self) -> u64 {
+        let needs = self.needs.as_ref().map_or(0, |needs| needs.0.len() as u64);
+        needs + self.answer.as_ref().map_or(0, KeptAnswer::bytes)
+    }
+}
 
 /// A request that waits for the answer to a command with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -33,6 +48,21 @@ pub struct KeyedRequest {
     pub key: [u64; 2],
 }
 minicbor_value!(KeyedRequest);
+
+/// Permissions that a command required, encoded.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[cbor(transparent)]
+pub struct KeptNeeds(#[n(0)] ByteVec);
+
+impl KeptNeeds {
+    pub(crate) fn of(required: &RequiredPermissions) -> Self {
+        Self(minicbor::to_vec(required).expect("encoding to memory does not fail").into())
+    }
+
+    pub(crate) fn required(&self) -> Result<RequiredPermissions, StateError> {
+        minicbor::decode(&self.0).map_err(|error| StateError::Decode(error.to_string()))
+    }
+}
 
 /// An answer, encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]

@@ -8,14 +8,15 @@ mod definition;
 mod element;
 mod idempotency;
 mod parking;
+pub(crate) mod scope;
 pub(crate) mod tables;
 mod totals;
 pub(crate) mod variable;
 
 use minicbor::{Decode, Encode};
 use protocol::{
-    ClusterVariableKind, ClusterVariableView, Document, GlobalListener, JobKind, JobListenerEventType, Json,
-    Key, Name, Settings,
+    ClusterChange, ClusterVariableKind, ClusterVariableView, Document, GlobalListener, JobKind,
+    JobListenerEventType, Json, Key, Name, Settings,
 };
 use state::minicbor_value;
 
@@ -32,7 +33,7 @@ pub use element::{
     AfterListeners, Cancelling, ElementInstance, Instance, JoinCheck, Leave, Listening, Parent, PendingEvent,
     Phase,
 };
-pub use idempotency::{KeptAnswer, KeyedCommand, KeyedRequest};
+pub use idempotency::{KeptAnswer, KeptNeeds, KeyedCommand, KeyedRequest};
 pub use parking::{PARKED_MAX, ParkedRecord};
 pub use totals::RowTotals;
 pub use variable::{Chunk, Loop, LoopOutput, Variable, VariableKey};
@@ -57,7 +58,7 @@ minicbor_value!(
 );
 
 impl ClusterVariableRow {
-    /// It, as readers see it.
+    /// The variable as readers see it.
     pub fn view(&self, tenant_id: Option<Name>, name: Name) -> ClusterVariableView {
         let Self { value, metadata, kind, .. } = self;
         ClusterVariableView { tenant_id, name, value: value.clone(), metadata: metadata.clone(), kind: *kind }
@@ -88,7 +89,7 @@ pub struct Meta {
     /// Position of the last change to what anybody is granted.
     #[n(6)]
     pub grants_version: Option<u64>,
-    /// How far the engine's clock is ahead of the log's while it is not pinned, in milliseconds.
+    /// Milliseconds by which the engine's clock is ahead of the log's while it is not pinned.
     #[cbor(n(7), default)]
     pub offset_ms: i64,
     /// Whether anybody has ever had the role of administrators. False also where that was before this was kept.
@@ -118,6 +119,12 @@ pub struct Meta {
     /// The version of the engine up to which the default roles have the permissions that it knows.
     #[n(17)]
     pub granted_version: Option<u16>,
+    /// The latest change of the cluster; `None` before the first.
+    #[n(18)]
+    pub change: Option<ClusterChange>,
+    /// Position of the record of the last purge; `None` before the first.
+    #[n(19)]
+    pub purged: Option<u64>,
 }
 minicbor_value!(Meta);
 
@@ -188,7 +195,7 @@ pub struct Compensation {
 }
 minicbor_value!(Compensation, weight = |row| size_of::<Compensation>() + row.variables.json_len());
 
-/// Where a job is in its life.
+/// State of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum JobState {
@@ -226,7 +233,7 @@ pub struct Job {
     pub state: JobState,
     #[n(6)]
     pub worker: Name,
-    /// When the worker loses it, or when its backoff ends; Unix milliseconds.
+    /// Deadline of the activation, or end of the back-off, Unix milliseconds.
     #[n(7)]
     pub due_ms: i64,
     #[n(8)]
@@ -238,13 +245,13 @@ pub struct Job {
     /// When it was created, Unix milliseconds of the engine's clock.
     #[n(11)]
     pub created_ms: i64,
-    /// Which moment a listener's job stands for.
+    /// Event of a listener's job.
     #[n(12)]
     pub listener_event_type: JobListenerEventType,
     /// Headers found out when it was created, beside those of its element: the members of a JSON object.
     #[n(13)]
     pub more_headers: Option<Name>,
-    /// How long its last failure lets it wait, in milliseconds.
+    /// Back-off after its last failure, in milliseconds.
     #[cbor(n(14), default)]
     pub retry_backoff_ms: i64,
     /// Its priority if it is not 0; see [`Job::priority`].
@@ -278,7 +285,7 @@ impl Job {
     }
 }
 
-/// Something that people have to look at.
+/// An incident, which an operator has to resolve.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Incident {
     #[n(0)]

@@ -11,9 +11,9 @@ use crate::core::step::Step;
 use crate::entity::{
     AgentInstance, Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision,
     DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job, KeyedCommand, KeyedRequest,
-    KnownHistoryItem, Loop, LoopOutput, Message, Meta, ParkedRecord, PendingHistoryItem, SignalSubscription,
-    StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer, TimerTurns,
-    VariableKey,
+    KnownHistoryItem, Loop, LoopOutput, Message, Meta, ParkedRecord, PendingHistoryItem, RowTotals,
+    SignalSubscription, StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer,
+    TimerTurns, VariableKey,
 };
 use crate::identity::row::{
     ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser, StoredView,
@@ -103,8 +103,10 @@ state::tables! {
         pub pending_by_owner: Table<(Key, u64), ()> = 233,
         /// Commands with idempotency keys, by hash of the key.
         pub keyed_commands: Table<(u64, u64), KeyedCommand> = 237,
-        /// The same by end of their time.
+        /// Keyed commands by end of their time.
         pub keyed_due: Table<(DueMs, u64, u64), ()> = 238,
+        /// How many of them each principal has, by hash of its kind and name.
+        pub keyed_principals: Table<(u64, u64), RowTotals> = 249,
         /// Requests that wait for the answer to such a command.
         pub keyed_requests: Table<u64, KeyedRequest> = 239,
         pub banned: Table<Key, Banned> = 32,
@@ -194,7 +196,7 @@ state::tables! {
         pub authorization_by_owner: Table<Owned, ()> = 127,
         /// Lists that were saved with their filters.
         pub views: Table<Key, StoredView> = 128,
-        /// The same by owner.
+        /// Saved lists by owner.
         pub view_by_owner: Table<(Text, Key), ()> = 129,
         /// Views that others see, too.
         pub shared_views: Table<Key, ()> = 130,
@@ -223,6 +225,7 @@ pub const LASTING: &[&str] = &[
     "parked_records",
     "keyed_commands",
     "keyed_due",
+    "keyed_principals",
     "batch_operations",
     "batch_items",
     "batch_plans",
@@ -270,11 +273,13 @@ impl Tables {
     ) -> Result<Vec<(Key, Arc<AgentInstance>)>, StateError> {
         let of_instance = (process_instance_key, after + 1)..(process_instance_key + 1, 0);
         let keys = self.agents_by_instance.keys(of_instance, limit)?;
-        let agent = |(_, key)| {
-            let agent = self.agent_instances.get(&key)?;
-            Ok((key, agent.expect("an agent is known by its key and by its process instance")))
-        };
-        keys.into_iter().map(agent).collect()
+        keys.into_iter().map(|(_, key)| Ok((key, self.agent(key)?))).collect()
+    }
+
+    /// An agent of a process instance, by its key.
+    pub(crate) fn agent(&self, key: Key) -> Result<Arc<AgentInstance>, StateError> {
+        let agent = self.agent_instances.get(&key)?;
+        Ok(agent.expect("an agent is known by its key and by its process instance"))
     }
 
     /// Whether the commands of a process instance wait until it is resumed.

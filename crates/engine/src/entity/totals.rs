@@ -1,8 +1,9 @@
 //! Rows of a kind, counted.
 
 use minicbor::{Decode, Encode};
+use state::minicbor_value;
 
-/// How many rows of a kind there are, where that is bounded.
+/// Number of rows of a kind, where it is bounded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub struct RowTotals {
     #[n(0)]
@@ -11,15 +12,16 @@ pub struct RowTotals {
     #[n(1)]
     pub bytes: u64,
 }
+minicbor_value!(RowTotals);
 
 impl RowTotals {
-    /// With one row more.
+    /// Adds a row.
     #[must_use]
     pub fn with(self, bytes: u64) -> Self {
         Self { rows: self.rows + 1, bytes: self.bytes + bytes }
     }
 
-    /// With one row less; `None` if it was the last one.
+    /// Removes a row. `None` if it was the last one.
     #[must_use]
     pub fn without(self, bytes: u64) -> Option<Self> {
         let left = Self { rows: self.rows - 1, bytes: self.bytes - bytes };

@@ -8,6 +8,7 @@ use state::{StateError, Table, TableValue};
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::keys_of_model;
 use crate::entity::tables::Tables;
 use crate::entity::{ConditionSubscription, SignalSubscription, Subscription, Timer};
 
@@ -90,7 +91,7 @@ impl CommandContext<'_> {
     fn awaited<Row: Awaited>(&self, owner: Key) -> Result<Vec<(Key, Arc<Row>)>, StateError> {
         let (rows, by_owner) = Row::tables(self.tables);
         let mut found = Vec::new();
-        for (_, key) in by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
+        for (_, key) in keys_of_model(by_owner, (owner, 0)..(owner + 1, 0))? {
             found.extend(rows.get(&key)?.map(|row| (key, row)));
         }
         Ok(found)

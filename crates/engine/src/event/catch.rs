@@ -14,7 +14,7 @@ use crate::definition::expression::{Scope, with_warnings};
 use crate::entity::{Cancelling, ErrorType, PendingEvent, Phase, SignalSubscription, Subscription};
 use crate::event::timer::Schedule;
 
-/// Something to wait for, with its expressions evaluated.
+/// A subscription or timer whose expressions are evaluated.
 enum Prepared {
     Timer(ElementIndex, Schedule),
     Message { element: ElementIndex, name: Name, correlation_key: Name, interrupting: bool },
@@ -23,7 +23,7 @@ enum Prepared {
 }
 
 impl CommandContext<'_> {
-    /// Opens what the boundary events of an activity and the event sub-processes inside it wait for.
+    /// Opens subscriptions and timers for the boundary events of an activity and the event sub-processes inside it.
     pub fn subscribe_to_events(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
@@ -34,7 +34,7 @@ impl CommandContext<'_> {
         self.subscribe(at, &events)
     }
 
-    /// Opens what catch events wait for, on behalf of an element instance. All or nothing.
+    /// Opens subscriptions and timers of catch events, on behalf of an element instance. All or nothing.
     pub fn subscribe(&mut self, at: &ActiveElement, events: &[ElementIndex]) -> Result<(), Failure> {
         if events.is_empty() {
             return Ok(());
@@ -100,7 +100,7 @@ impl CommandContext<'_> {
                         correlation_key,
                         interrupting,
                         tenant_id: at.instance.tenant_id.clone(),
-                        business_id: self.snapshot_business_id(&at.instance),
+                        business_id: at.instance.business_id.clone(),
                     })?;
                 }
             }
@@ -141,7 +141,7 @@ impl CommandContext<'_> {
         Ok(in_time && row.pending_event.is_none())
     }
 
-    /// An event has happened to an element instance that accepts it.
+    /// Triggers an event of an element instance that accepts it.
     pub(super) fn trigger(
         &mut self,
         host_key: Key,
@@ -204,7 +204,7 @@ impl CommandContext<'_> {
         self.change_scope(at.key, 0, 0)
     }
 
-    /// Everything else in the scope has ended.
+    /// Starts an event sub-process, after everything else in the scope has ended.
     pub fn start_event_sub_process(&mut self, scope_key: Key, event: PendingEvent) -> Result<(), Failure> {
         let Some((at, _)) = self.at(scope_key)? else { return Ok(()) };
         self.tables.element_instances.update(&scope_key, |row| {
@@ -215,13 +215,13 @@ impl CommandContext<'_> {
         self.start_child(&at, at.process.element(event.element).scope, Some(event.variables))
     }
 
-    /// Closes what some of the events of an element instance wait for.
+    /// Closes subscriptions and timers of some events of an element instance.
     fn close_events(&mut self, at: &ActiveElement, which: impl Fn(&Element) -> bool) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         self.close_awaited(at.key, |event| which(process.element(event)))
     }
 
-    /// Closes everything that an element instance waits for.
+    /// Closes all subscriptions and timers of an element instance.
     pub fn close(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         if !self.tables.element_instances.get(&at.key)?.is_some_and(|row| row.subscribed) {
             return Ok(());
@@ -230,7 +230,8 @@ impl CommandContext<'_> {
         self.close_awaited(at.key, |_| true)
     }
 
-    /// A correlation key: a string, or a number as its whole part.
+    /// A correlation key: a string, or a number as its whole part, however long that is. A number of which digits are
+    /// lost is no key: another one would have the same.
     pub(super) fn evaluate_correlation_key(
         &self,
         expression: &Expression,
@@ -241,8 +242,15 @@ impl CommandContext<'_> {
         if let Some(text) = value.as_str() {
             return Ok(Name::from(text));
         }
-        if let Some(number) = value.as_i64().or_else(|| value.as_f64().map(|number| number as i64)) {
-            return Ok(Name::from(number.to_string()));
+        if let Some(number) = value.as_number() {
+            return number.whole_digits().map(Name::from).ok_or_else(|| {
+                let message = format!(
+                    "Failed to extract the correlation key for '{}': The number has more than {} digits. Use a string.",
+                    expression.text(),
+                    feel::PRECISION
+                );
+                Failure::incident(kind, message)
+            });
         }
         let message = format!(
             "Failed to extract the correlation key for '{}': The value must be either a string or a number, but was '{}'.",

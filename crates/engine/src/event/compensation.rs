@@ -8,7 +8,7 @@
 //! live as long as their scope can be compensated; an instance without them pays a comparison.
 
 use bpmn::graph::{ElementIndex, ElementKind, Process, Trigger};
-use protocol::{Document, HISTORY_VERSION, Intent, Key};
+use protocol::{Document, Intent, Key};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -205,7 +205,7 @@ impl CommandContext<'_> {
         self.check_compensated(walk.thrower_key)
     }
 
-    /// The thrower of a walk has been terminated.
+    /// Ends the walk of a thrower that has been terminated.
     fn abandon(&mut self, walk: &CompensationScan) -> Result<(), Failure> {
         self.tables.compensation_by_thrower.delete(&(walk.thrower_key, WALK));
         let Some(key) = walk.entered_by else { return Ok(()) };
@@ -269,9 +269,7 @@ impl CommandContext<'_> {
             self.compensation_part_done(key, false)?;
             return self.change_scope(host_key, -1, 0);
         }
-        if self.version >= HISTORY_VERSION {
-            self.record_compensation_event(host_key, &row)?;
-        }
+        self.record_compensation_event(host_key, &row)?;
         let instance = ElementInstance::new(handler, Phase::Activating, host_key, row.process_instance_key);
         let Some(at) = self.place(instance)? else { return Ok(()) };
         self.tables.compensations.update(&key, |row| row.handler_instance_key = Some(at.key))?;
@@ -280,7 +278,7 @@ impl CommandContext<'_> {
         self.proceed_activation(&at, (!variables.is_empty()).then(|| variables.clone()))
     }
 
-    /// The boundary event of a handler that is about to run. It waits for nothing, so it has no row of its own.
+    /// Records the boundary event of a handler that is about to run. It waits for nothing, so it has no row of its own.
     fn record_compensation_event(&mut self, host_key: Key, row: &Compensation) -> Result<(), StateError> {
         let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(()) };
         let Some((index, _)) = compensation_of(&process, row.activity) else { return Ok(()) };
@@ -322,7 +320,7 @@ impl CommandContext<'_> {
         Ok(true)
     }
 
-    /// A handler has ended, one way or the other. One that did not complete is not tried again.
+    /// Notes that a handler has completed or was terminated. One that did not complete is not tried again.
     pub fn handler_ended(&mut self, at: &ActiveElement, completed: bool) -> Result<(), Failure> {
         let range = (at.key, 0, 0)..(at.key + 1, 0, 0);
         let Some(&(_, scope_key, key)) = self.tables.compensation_by_handler.keys(range, 1)?.first() else {
@@ -366,7 +364,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// A cancel end event has been reached: everything else in the transaction ends, then it is compensated.
+    /// Cancels a transaction at a cancel end event: everything else in it ends, then it is compensated.
     pub fn cancel_transaction(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
         if row.phase != Phase::Activated || row.interrupted {
@@ -377,7 +375,7 @@ impl CommandContext<'_> {
         self.interrupt_scope(key)
     }
 
-    /// Everything in a cancelled transaction has ended.
+    /// Compensates a cancelled transaction, after everything in it has ended.
     pub(super) fn compensate_cancelled(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
         if row.phase != Phase::Activated || row.cancelling != Cancelling::Ending {

@@ -12,6 +12,7 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::rows_of_model;
 use crate::core::step::{Step, VariableUpdate};
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
@@ -101,7 +102,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// A variable has been set: whoever waits for a condition on it is looked at, once for all variables of a change.
+    /// Notes that a variable was set: conditions on it are evaluated once for all variables of a change.
     pub fn touch(
         &mut self,
         instance_key: Key,
@@ -216,8 +217,8 @@ impl CommandContext<'_> {
         Ok(false)
     }
 
-    /// A step in the life of a subscription.
-    fn record_condition(
+    /// Records a step in the life of a subscription.
+    pub(super) fn record_condition(
         &mut self,
         key: Key,
         intent: Intent,
@@ -261,7 +262,7 @@ impl CommandContext<'_> {
         model: &Process,
     ) -> Result<(), Failure> {
         let range = (definition_key, 0)..=(definition_key, u32::MAX);
-        for (at, row) in self.tables.condition_starts.scan(range, usize::MAX)? {
+        for (at, row) in rows_of_model(&self.tables.condition_starts, range)? {
             self.tables.condition_starts.delete(&at);
             self.record_condition_start(row.key, Intent::Deleted, definition_key, definition, model, at.1);
         }

@@ -13,6 +13,7 @@ use bpmn::Process;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::{Slices, next_text, rows_of_model};
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
@@ -71,7 +72,7 @@ impl Awaited for Subscription {
 }
 
 impl CommandContext<'_> {
-    /// Hands a new message to everybody who waits for it. Returns the first instance that got it.
+    /// Correlates a new message with every matching subscription. Returns the first instance that got it.
     pub(super) fn correlate(&mut self, message_key: Key, message: &Message) -> Result<Option<Key>, Failure> {
         let mut reached: Vec<Name> = Vec::new();
         let mut first = self.correlate_to_starts(message_key, message, &mut reached)?;
@@ -141,23 +142,24 @@ impl CommandContext<'_> {
         message: &Message,
         reached: &mut Vec<Name>,
     ) -> Result<Option<Key>, Failure> {
-        let empty: Arc<str> = Arc::from("");
-        let from = (message.tenant_id.0.clone(), message.name.0.clone(), empty, 0);
+        let (tenant, empty) = (&message.tenant_id.0, Arc::<str>::from(""));
+        let at = |name| (Arc::clone(tenant), name, Arc::clone(&empty), 0);
         let mut first = None;
-        for (key, subscription) in self.tables.start_subscriptions.scan(from.., usize::MAX)? {
-            if key.0 != message.tenant_id.0 || key.1 != message.name.0 {
-                break;
+        let mut slices = Slices::of(at(message.name.0.clone())..at(next_text(&message.name.0)));
+        while let Some(starts) = slices.rows(&self.tables.start_subscriptions)? {
+            self.counters.event_rows += starts.len() as u64;
+            for (key, subscription) in starts {
+                let process_id = Name(key.2);
+                if reached.contains(&process_id)
+                    || self.is_locked(message, &process_id)?
+                    || self.is_claimed(message, &process_id)?
+                {
+                    continue;
+                }
+                let instance_key = self.start_by_message(message_key, message, &process_id, &subscription)?;
+                reached.push(process_id);
+                first.get_or_insert(instance_key);
             }
-            let process_id = Name(key.2);
-            if reached.contains(&process_id)
-                || self.is_locked(message, &process_id)?
-                || self.is_claimed(message, &process_id)?
-            {
-                continue;
-            }
-            let instance_key = self.start_by_message(message_key, message, &process_id, &subscription)?;
-            reached.push(process_id);
-            first.get_or_insert(instance_key);
         }
         Ok(first)
     }
@@ -248,20 +250,24 @@ impl CommandContext<'_> {
         let Some(subscription) = self.tables.subscriptions.get(&subscription_key)? else { return Ok(()) };
         let range =
             by_name(&subscription.tenant_id, &subscription.message_name, &subscription.correlation_key);
-        for (_, _, _, message_key) in self.tables.message_by_name.keys(range, usize::MAX)? {
-            let correlation = (message_key, subscription.process_id.0.clone());
-            if self.tables.message_correlations.contains(&correlation)? {
-                continue;
-            }
-            let Some(message) = self.tables.messages.get(&message_key)? else { continue };
-            if message.deadline_ms <= self.now_ms() || !subscription.is_for(&message) {
-                continue;
-            }
-            if self.deliver(message_key, &message, subscription_key, &subscription)? {
-                self.tables.message_correlations.put(correlation, ());
-            }
-            if subscription.interrupting {
-                break;
+        let mut slices = Slices::of(range);
+        while let Some(messages) = slices.keys(&self.tables.message_by_name)? {
+            self.counters.event_rows += messages.len() as u64;
+            for (_, _, _, message_key) in messages {
+                let correlation = (message_key, subscription.process_id.0.clone());
+                if self.tables.message_correlations.contains(&correlation)? {
+                    continue;
+                }
+                let Some(message) = self.tables.messages.get(&message_key)? else { continue };
+                if message.deadline_ms <= self.now_ms() || !subscription.is_for(&message) {
+                    continue;
+                }
+                if self.deliver(message_key, &message, subscription_key, &subscription)? {
+                    self.tables.message_correlations.put(correlation, ());
+                }
+                if subscription.interrupting {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -298,15 +304,19 @@ impl CommandContext<'_> {
         self.forget_business_id(key, &message);
         let empty: Arc<str> = Arc::from("");
         let range = (key, Arc::clone(&empty))..(key + 1, empty);
-        for correlation in self.tables.message_correlations.keys(range, usize::MAX)? {
-            self.tables.message_correlations.delete(&correlation);
+        let mut slices = Slices::of(range);
+        while let Some(correlations) = slices.keys(&self.tables.message_correlations)? {
+            for correlation in correlations {
+                self.tables.message_correlations.delete(&correlation);
+            }
         }
         self.tables.messages.delete(&key);
         self.record_message(key, Intent::Expired, &message);
         Ok(())
     }
 
-    /// An instance started by a correlation key has ended: the next message with this key starts one.
+    /// Starts an instance by the next buffered message with a correlation key, after the instance of the former one has
+    /// ended.
     pub(super) fn start_from_buffer(
         &mut self,
         tenant: &Name,
@@ -319,18 +329,9 @@ impl CommandContext<'_> {
         for name in self.start_message_names(&process)? {
             for subscription in self.start_subscriptions_of(tenant, &name, process_id)? {
                 let range = by_name(tenant, &name, correlation_key);
-                for (_, _, _, message_key) in self.tables.message_by_name.keys(range, usize::MAX)? {
-                    let correlated = (message_key, process_id.0.clone());
-                    if self.tables.message_correlations.contains(&correlated)? {
-                        continue;
-                    }
-                    let Some(message) = self.tables.messages.get(&message_key)? else { continue };
-                    if message.deadline_ms > self.now_ms() && !self.is_claimed(&message, process_id)? {
-                        if oldest.as_ref().is_none_or(|(key, _)| message_key < *key) {
-                            oldest = Some((message_key, subscription.clone()));
-                        }
-                        break;
-                    }
+                let Some(message_key) = self.oldest_to_start(range, process_id)? else { continue };
+                if oldest.as_ref().is_none_or(|(key, _)| message_key < *key) {
+                    oldest = Some((message_key, subscription));
                 }
             }
         }
@@ -343,7 +344,26 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// A business ID has become free: the oldest message that waits for it starts an instance of the process.
+    /// The oldest buffered message of a range that may start an instance of a process.
+    fn oldest_to_start(&mut self, range: NameRange, process_id: &Name) -> Result<Option<Key>, Failure> {
+        let mut slices = Slices::of(range);
+        while let Some(messages) = slices.keys(&self.tables.message_by_name)? {
+            self.counters.event_rows += messages.len() as u64;
+            for (_, _, _, message_key) in messages {
+                let correlated = (message_key, process_id.0.clone());
+                if self.tables.message_correlations.contains(&correlated)? {
+                    continue;
+                }
+                let Some(message) = self.tables.messages.get(&message_key)? else { continue };
+                if message.deadline_ms > self.now_ms() && !self.is_claimed(&message, process_id)? {
+                    return Ok(Some(message_key));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Starts an instance by the oldest buffered message that waits for a business ID, which has become free.
     pub(super) fn start_by_business_id(
         &mut self,
         tenant_id: &Name,
@@ -354,25 +374,29 @@ impl CommandContext<'_> {
         let process = self.definitions.process(self.tables, definition_key)?;
         let names = self.start_message_names(&process)?;
         let at = |key| (tenant_id.0.clone(), business_id.0.clone(), key);
-        for (_, _, key) in self.tables.message_by_business_id.keys(at(0)..=at(Key::MAX), usize::MAX)? {
-            let Some(message) = self.tables.messages.get(&key)? else { continue };
-            let correlation = (key, process_id.0.clone());
-            if message.deadline_ms <= self.now_ms()
-                || !names.contains(&message.name)
-                || self.tables.message_correlations.contains(&correlation)?
-                || self.is_locked(&message, process_id)?
-            {
-                continue;
-            }
-            // Another one may have taken it meanwhile; its end comes here again.
-            if self.is_claimed(&message, process_id)? {
+        let mut slices = Slices::of(at(0)..=at(Key::MAX));
+        while let Some(messages) = slices.keys(&self.tables.message_by_business_id)? {
+            self.counters.event_rows += messages.len() as u64;
+            for (_, _, key) in messages {
+                let Some(message) = self.tables.messages.get(&key)? else { continue };
+                let correlation = (key, process_id.0.clone());
+                if message.deadline_ms <= self.now_ms()
+                    || !names.contains(&message.name)
+                    || self.tables.message_correlations.contains(&correlation)?
+                    || self.is_locked(&message, process_id)?
+                {
+                    continue;
+                }
+                // Another one may have taken it meanwhile; its end comes here again.
+                if self.is_claimed(&message, process_id)? {
+                    return Ok(());
+                }
+                let subscriptions = self.start_subscriptions_of(tenant_id, &message.name, process_id)?;
+                let Some(subscription) = subscriptions.first() else { continue };
+                self.start_by_message(key, &message, process_id, subscription)?;
+                self.tables.message_correlations.put(correlation, ());
                 return Ok(());
             }
-            let subscriptions = self.start_subscriptions_of(tenant_id, &message.name, process_id)?;
-            let Some(subscription) = subscriptions.first() else { continue };
-            self.start_by_message(key, &message, process_id, subscription)?;
-            self.tables.message_correlations.put(correlation, ());
-            return Ok(());
         }
         Ok(())
     }
@@ -384,7 +408,7 @@ impl CommandContext<'_> {
         process_id: &Name,
     ) -> Result<Vec<StartSubscription>, Failure> {
         let key = |element| (tenant.0.clone(), name.0.clone(), process_id.0.clone(), element);
-        let rows = self.tables.start_subscriptions.scan(key(0)..=key(u32::MAX), usize::MAX)?;
+        let rows = rows_of_model(&self.tables.start_subscriptions, key(0)..=key(u32::MAX))?;
         Ok(rows.into_iter().map(|(_, row)| (*row).clone()).collect())
     }
 

@@ -3,18 +3,13 @@
 
 use std::sync::Arc;
 
-use protocol::{BUSINESS_ID_VERSION, BusinessIdClaim, Key, Name};
+use protocol::{BusinessIdClaim, Key, Name};
 use state::StateError;
 
 use crate::core::context::CommandContext;
 use crate::entity::{Instance, Message};
 
 impl CommandContext<'_> {
-    /// The business ID that a subscription of an instance keeps. One that the instance gets later is not known to it.
-    pub(super) fn snapshot_business_id(&self, instance: &Instance) -> Option<Name> {
-        instance.business_id.clone().filter(|_| self.version >= BUSINESS_ID_VERSION)
-    }
-
     /// Gives a new instance the business ID of the message that starts it, which is not claimed.
     pub(super) fn name_started(&mut self, key: Key, instance: &mut Instance, message: &Message) {
         let Some(BusinessIdClaim { business_id, is_unique }) = &message.business_id else { return };

@@ -6,6 +6,7 @@ mod catch;
 pub(crate) mod compensation;
 pub(crate) mod condition;
 mod correlate_message;
+mod describe;
 mod dispatch;
 mod error_event;
 mod escalation;

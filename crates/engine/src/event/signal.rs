@@ -11,6 +11,7 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::{Slices, next_text};
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
@@ -55,7 +56,7 @@ impl Awaited for SignalSubscription {
 }
 
 impl CommandContext<'_> {
-    /// Tells a signal to everybody who waits for it now. Gives its key.
+    /// Triggers all subscriptions to a signal that exist now. Gives its key.
     pub fn broadcast(&mut self, name: Name, tenant_id: Name, variables: Document) -> Key {
         let signal_key = self.next_key();
         self.emit(signal_key, Intent::Broadcasted, |_| SignalRecord {
@@ -67,7 +68,7 @@ impl CommandContext<'_> {
         signal_key
     }
 
-    /// Tells the next slice.
+    /// Triggers the next slice of subscriptions.
     pub(super) fn broadcast_slice(
         &mut self,
         signal_key: Key,
@@ -99,21 +100,23 @@ impl CommandContext<'_> {
         tenant_id: &Name,
         variables: &Document,
     ) -> Result<(), Failure> {
-        let from = (tenant_id.0.clone(), name.0.clone(), std::sync::Arc::from(""), 0);
-        for (key, subscription) in self.tables.signal_starts.scan(from.., usize::MAX)? {
-            if key.0 != tenant_id.0 || key.1 != name.0 {
-                break;
+        let empty = std::sync::Arc::<str>::from("");
+        let at = |name| (tenant_id.0.clone(), name, empty.clone(), 0);
+        let mut slices = Slices::of(at(name.0.clone())..at(next_text(&name.0)));
+        while let Some(starts) = slices.rows(&self.tables.signal_starts)? {
+            self.counters.event_rows += starts.len() as u64;
+            for (_, subscription) in starts {
+                self.steps.push_back(Step::StartBySignal {
+                    definition_key: subscription.definition_key,
+                    element: subscription.element,
+                    variables: variables.clone(),
+                });
             }
-            self.steps.push_back(Step::StartBySignal {
-                definition_key: subscription.definition_key,
-                element: subscription.element,
-                variables: variables.clone(),
-            });
         }
         Ok(())
     }
 
-    /// Starts an instance at a start event whose signal has come.
+    /// Starts an instance at a start event whose signal was broadcast.
     pub(super) fn start_by_signal(
         &mut self,
         definition_key: Key,
@@ -137,7 +140,7 @@ impl CommandContext<'_> {
         self.start_instance(key, instance, Document::empty(), Some((element, variables)))
     }
 
-    /// Tells one who waits.
+    /// Triggers one subscription.
     pub(super) fn trigger_signal(
         &mut self,
         subscription_key: Key,
@@ -164,8 +167,8 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// A step in the life of a subscription.
-    fn record_signal_subscription(
+    /// Records a step in the life of a subscription.
+    pub(super) fn record_signal_subscription(
         &mut self,
         key: Key,
         intent: Intent,

@@ -7,20 +7,20 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::entity::{Cancelling, ElementInstance, Phase};
 
-/// How far up is looked; a guard above the call depth and what models nest.
+/// Scopes above an element instance that a search looks at. A guard above the call depth and what models nest.
 const MAX_LEVELS: usize = 100_000;
 
-/// How a look upward ended.
+/// Outcome of a search upward.
 pub(crate) enum Search<T> {
     Found(T),
-    /// Nobody has taken it up to the top.
+    /// No element instance up to the top has caught it.
     Top,
     /// Something else ends one on the way already: it comes too late for everybody above.
     TooLate,
 }
 
 impl CommandContext<'_> {
-    /// Shows those who may catch what an element instance throws, from the inside outward, until one of them is found.
+    /// Visits the catchers of an element instance's throw, from the inside outward, until one of them catches it.
     pub(super) fn look_upward<T>(
         &mut self,
         thrower: Key,

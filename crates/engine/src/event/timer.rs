@@ -8,15 +8,17 @@ use state::StateError;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::due;
 use crate::core::failure::Failure;
-use crate::definition::expression::{Scope, dialect, mismatch, to_json};
+use crate::definition::expression::{Scope, mismatch, to_json};
 use crate::entity::tables::Tables;
 use crate::entity::{ErrorType, Instance, Timer};
 use crate::event::awaited::{Awaited, Rows};
 
+/// The end of the year 9999: no calendar of ours goes further.
+const DUE_MAX_MS: i64 = 253_402_300_799_999;
 /// Repetitions of a cycle without end.
 const WITHOUT_END: i64 = -1;
 
-/// When a timer is due, and how it goes on.
+/// Due time of a timer, and its repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Schedule {
     pub due_ms: i64,
@@ -24,7 +26,7 @@ pub(crate) struct Schedule {
     pub repetitions: i64,
 }
 
-/// Whom a timer is of: an element instance or, for start events, a definition.
+/// Owner of a timer: an element instance or, for start events, a definition.
 fn owner_of(timer: &Timer) -> Key {
     timer.element_instance_key.unwrap_or(timer.definition_key)
 }
@@ -66,22 +68,26 @@ impl CommandContext<'_> {
             Failure::incident(ErrorType::ExtractValueError, format!("Invalid timer '{text}': {reason}"))
         };
         let now = self.now_ms();
-        match definition.kind {
+        let schedule = match definition.kind {
             TimerKind::Date => {
                 let due_ms = parse_date(&text).map_err(|e| invalid(&e))?;
-                Ok(Schedule { due_ms, cycle: None, repetitions: 1 })
+                Schedule { due_ms, cycle: None, repetitions: 1 }
             }
             TimerKind::Duration => {
                 let due_ms = Interval::parse(&text).map_err(|e| invalid(&e))?.after(now);
-                Ok(Schedule { due_ms, cycle: None, repetitions: 1 })
+                Schedule { due_ms, cycle: None, repetitions: 1 }
             }
             TimerKind::Cycle => {
                 let cycle = Cycle::parse(&text).map_err(|e| invalid(&e))?;
                 let due_ms = cycle.first(now).ok_or_else(|| invalid(&"it is never due"))?;
                 let repetitions = cycle.repetitions.map_or(WITHOUT_END, i64::from);
-                Ok(Schedule { due_ms, cycle: Some(text), repetitions })
+                Schedule { due_ms, cycle: Some(text.clone()), repetitions }
             }
+        };
+        if schedule.due_ms > DUE_MAX_MS {
+            return Err(invalid(&"it is due after the year 9999"));
         }
+        Ok(schedule)
     }
 
     /// Starts a timer of an element instance.
@@ -198,7 +204,7 @@ impl CommandContext<'_> {
             return Ok(Name::from(text));
         }
         if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
-            let json = to_json(&value, dialect(self.version));
+            let json = to_json(&value);
             return Ok(Name::from(json.as_str().trim_matches('"')));
         }
         Err(mismatch(expression, "one of '[DURATION, PERIOD, DATE_TIME, STRING]'", &value, &warnings, kind))

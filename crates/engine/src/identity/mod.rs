@@ -7,9 +7,11 @@
 pub(crate) mod access;
 mod change;
 pub(crate) mod default_roles;
+mod forgotten;
 pub(crate) mod row;
 
-pub use change::Forgotten;
+pub use forgotten::Forgotten;
+pub(crate) use row::{Owned, Pair};
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -21,13 +23,8 @@ use protocol::{
 };
 use state::StateError;
 
+use crate::core::slices::Slices;
 use crate::entity::tables::Tables;
-
-/// Kind and ID of a circle and of its member, or the other way round.
-pub(crate) type Pair = (u8, Arc<str>, u8, Arc<str>);
-
-/// Kind and ID of the owner, resource type, kind and text of the scope, authorization.
-pub(crate) type Owned = (u8, Arc<str>, u8, (u8, Arc<str>), Key);
 
 /// All pairs that begin with this one, and go on with this kind if there is one.
 pub(crate) fn pairs_of(kind: u8, id: &Name, other: Option<u8>) -> Range<Pair> {
@@ -70,12 +67,17 @@ pub(crate) fn authorizations_for(
     let owned =
         |key| (owner_type.number(), Arc::clone(&owner_id.0), resource_type.number(), place(scope), key);
     // There are no more of them than permissions, as each is in one only, or in few after changes.
-    let keys = tables.authorization_by_owner.keys(owned(0)..=owned(Key::MAX), usize::MAX)?;
-    let rows = keys.into_iter().map(|(.., key)| tables.authorizations.get(&key));
-    rows.filter_map(Result::transpose).collect()
+    let mut found = Vec::new();
+    let mut slices = Slices::of(owned(0)..=owned(Key::MAX));
+    while let Some(keys) = slices.keys(&tables.authorization_by_owner)? {
+        for (.., key) in keys {
+            found.extend(tables.authorizations.get(&key)?);
+        }
+    }
+    Ok(found)
 }
 
-/// Whether somebody can be a member or an owner. There are clients without anybody creating them.
+/// Whether an entity exists that can be a member or an owner. There are clients without anybody creating them.
 pub(crate) fn exists(tables: &Tables, entity_type: EntityType, id: &Name) -> Result<bool, StateError> {
     match entity_type {
         EntityType::User => tables.users.contains(&id.0),
@@ -90,7 +92,7 @@ pub(crate) fn circle_exists(tables: &Tables, kind: CircleKind, id: &Name) -> Res
     tables.circles.contains(&(kind.number(), Arc::clone(&id.0)))
 }
 
-/// Whether anybody has the role of administrators.
+/// Whether any entity has the role of administrators.
 pub(crate) fn has_administrator(tables: &Tables) -> Result<bool, StateError> {
     let id = Name::from(default_roles::ADMIN);
     Ok(!tables.members.keys(pairs_of(CircleKind::Role.number(), &id, None), 1)?.is_empty())
@@ -169,7 +171,7 @@ pub fn is_authorized(
     is_allowed(tables, &Memberships::of(tables, principal)?, principal, access)
 }
 
-/// The same, when it is known what the principal belongs to.
+/// Whether a principal with known memberships may do something.
 pub(crate) fn is_allowed(
     tables: &Tables,
     standing: &Memberships,
@@ -204,10 +206,13 @@ pub(crate) fn is_allowed_anywhere(
             |resource| (owner_type.number(), Arc::clone(&owner_id.0), resource, (0, Arc::default()), 0);
         let range = owned(resource_type.number())..owned(resource_type.number() + 1);
         // The answer is remembered until a grant changes, so that all of them may be looked at.
-        for (.., key) in tables.authorization_by_owner.keys(range, usize::MAX)? {
-            let stored = tables.authorizations.get(&key)?;
-            if stored.is_some_and(|stored| stored.authorization.permissions.contains(&permission)) {
-                return Ok(true);
+        let mut slices = Slices::of(range);
+        while let Some(keys) = slices.keys(&tables.authorization_by_owner)? {
+            for (.., key) in keys {
+                let stored = tables.authorizations.get(&key)?;
+                if stored.is_some_and(|stored| stored.authorization.permissions.contains(&permission)) {
+                    return Ok(true);
+                }
             }
         }
     }

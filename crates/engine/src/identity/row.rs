@@ -1,8 +1,16 @@
 //! The rows of who there is and what they may do.
 
+use std::sync::Arc;
+
 use minicbor::{Decode, Encode};
 use protocol::{Authorization, Circle, Key, MappingRule, Name, SavedView, User};
 use state::minicbor_value;
+
+/// Kind and ID of a circle and of its member, or the other way round.
+pub(crate) type Pair = (u8, Arc<str>, u8, Arc<str>);
+
+/// Kind and ID of the owner, resource type, kind and text of the scope, authorization.
+pub(crate) type Owned = (u8, Arc<str>, u8, (u8, Arc<str>), Key);
 
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct StoredUser {

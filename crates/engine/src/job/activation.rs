@@ -157,13 +157,13 @@ impl CommandContext<'_> {
         Ok(Some(Box::new(properties)))
     }
 
-    /// The job of a suspended instance leaves the queue, so that demand passes over it once only.
+    /// Takes the job of a suspended instance out of the queue, so that demand passes over it once only.
     fn hold_job(&mut self, key: Key, job: &Job) {
         self.leave_state(key, job);
         self.tables.jobs.put(key, Job { state: JobState::Held, ..job.clone() });
     }
 
-    /// A job whose variables no message could hold leaves the queue with an incident.
+    /// Takes a job whose variables no message could hold out of the queue, and raises an incident.
     fn set_aside(&mut self, key: Key, job: &Job, size: usize) -> Result<(), StateError> {
         self.leave_state(key, job);
         self.tables.jobs.update(&key, |job| job.state = JobState::Failed)?;

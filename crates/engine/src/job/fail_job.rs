@@ -16,8 +16,10 @@ impl CommandContext<'_> {
         let key = fail.job_key;
         let mut job = self.find_job(key, "fail")?;
         check_lease(key, &job, fail.lease.as_ref(), "fail")?;
-        if job.state != JobState::Activated {
-            return Err(wrong_state("fail", key, job.state).into());
+        match job.state {
+            // A worker that was too slow for a job has something to tell, too.
+            JobState::Activated | JobState::Activatable => {}
+            state => return Err(wrong_state("fail", key, state).into()),
         }
         let scope_key = job.element_instance_key;
         self.refuse_without_room(job.process_instance_key, &fail.variables, |_, _| Ok(scope_key))?;

@@ -1,16 +1,15 @@
 //! Leases: each activation of a job has a token, so that the answer to an earlier one is refused.
 
-use protocol::{Demand, Key, Name, PRIORITY_VERSION, Rejection};
+use protocol::{Demand, Key, Name, Rejection};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::entity::Job;
 
 impl CommandContext<'_> {
-    /// A token that no other activation has, if the worker wants one. Earlier versions of the engine have none.
+    /// A token that no other activation has, if the worker wants one.
     pub(super) fn new_lease(&self, key: Key, wanted: &Demand) -> Option<Name> {
-        let has_lease = wanted.with_lease && self.version >= PRIORITY_VERSION;
-        has_lease.then(|| Name::from(format!("{key:x}-{:x}", self.meta.position)))
+        wanted.with_lease.then(|| Name::from(format!("{key:x}-{:x}", self.meta.position)))
     }
 }
 

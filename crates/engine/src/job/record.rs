@@ -5,7 +5,7 @@ use state::StateError;
 
 use super::headers::headers;
 use crate::core::context::CommandContext;
-use crate::core::record::unknown_instance;
+use crate::core::recorded::unknown_instance;
 use crate::entity::{Job, JobState};
 
 /// Fields of a job's record beyond the job itself.

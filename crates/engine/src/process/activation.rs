@@ -28,7 +28,7 @@ pub(crate) struct Target<'a> {
 pub(crate) enum Place {
     /// In the one instance of each scope around it that there is; missing ones are made.
     Only,
-    /// The same, but directly inside an ad-hoc sub-process it gets a scope of its own, as everything activated there.
+    /// As [`Self::Only`], except that an element directly inside an ad-hoc sub-process gets a scope of its own.
     New,
     /// Below this instance of a scope around it; the scopes in between are made anew.
     Below(Key),

@@ -125,9 +125,8 @@ impl CommandContext<'_> {
             return self.change_scope(ad_hoc_key, -(elements.len() as i64), 0);
         }
         for AdHocElement { element, variables } in elements {
-            let mut row =
+            let row =
                 ElementInstance::new(ad_hoc.inner, Phase::Activating, ad_hoc_key, at.process_instance_key);
-            row.keeps_variables = true;
             let Some(inner) = self.place(row)? else { return Ok(()) };
             self.begin_inner(&inner, element, variables)?;
         }

@@ -10,6 +10,7 @@ use state::StateError;
 use bpmn::Process;
 
 use crate::core::context::{ActiveElement, CommandContext};
+use crate::core::slices::Slices;
 use crate::entity::{ElementInstance, Phase};
 
 /// A scope with more children keeps them by element.
@@ -66,9 +67,12 @@ impl CommandContext<'_> {
     fn list_children(&mut self, scope_key: Key) -> Result<(), StateError> {
         debug_assert_ne!(scope_key, 0, "a scope has a key");
         self.tables.element_instances.update(&scope_key, |row| row.lists_children = true)?;
-        for (_, key) in self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
-            if let Some(row) = self.tables.element_instances.get(&key)? {
-                self.tables.children_by_element.put((scope_key, row.element, key), ());
+        let mut slices = Slices::of((scope_key, 0)..(scope_key + 1, 0));
+        while let Some(children) = slices.keys(&self.tables.children)? {
+            for (_, key) in children {
+                if let Some(row) = self.tables.element_instances.get(&key)? {
+                    self.tables.children_by_element.put((scope_key, row.element, key), ());
+                }
             }
         }
         Ok(())

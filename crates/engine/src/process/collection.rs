@@ -10,13 +10,14 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use feel::Value;
-use protocol::{Document, HISTORY_VERSION, Intent, Json, Key, Name};
+use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::entity::variable::{CHUNK, ListText, items_of};
+use crate::entity::scope::{ListText, items_of};
+use crate::entity::variable::CHUNK;
 use crate::entity::{Chunk, ErrorType, LoopOutput, Variable};
 
 /// Rows that one step removes.
@@ -55,7 +56,7 @@ impl CommandContext<'_> {
     }
 
     fn output_chunk(&self, key: Key, places: Range<u32>) -> Result<Chunk, StateError> {
-        let rows = self.tables.loop_outputs.scan((key, places.start)..(key, places.end), usize::MAX)?;
+        let rows = self.tables.loop_outputs.scan((key, places.start)..(key, places.end), places.len())?;
         let mut rows = rows.into_iter().peekable();
         Ok(chunk_of(places, |place, out| match rows.next_if(|((_, at), _)| *at == place) {
             Some((_, output)) => out.extend_from_slice(output.0.as_bytes()),
@@ -74,7 +75,7 @@ impl CommandContext<'_> {
             let (start, end) = (number * CHUNK, size.min((number + 1) * CHUNK));
             let outputs = self.output_chunk(key, start..end)?;
             self.tables.loop_chunks.put((key, number), outputs);
-            let rows = self.tables.loop_outputs.keys((key, start)..(key, end), usize::MAX)?;
+            let rows = self.tables.loop_outputs.keys((key, start)..(key, end), CHUNK as usize)?;
             self.extra_steps += rows.len() / ROWS_LIKE_A_STEP;
             for row in rows {
                 self.tables.loop_outputs.delete(&row);
@@ -182,7 +183,7 @@ impl CommandContext<'_> {
         Ok(Some(value))
     }
 
-    /// The same, for good: what is appended from now on belongs to another name.
+    /// Closes a collection for good: values appended from now on belong to another name.
     pub(super) fn detach_collection(
         &mut self,
         scope_key: Key,
@@ -270,7 +271,7 @@ impl CommandContext<'_> {
         self.touch(body.process_instance_key, body.key, name, old.is_none())
     }
 
-    /// The row of the list of a body that runs. Bodies of earlier engine versions have none.
+    /// The row of the list of a body that runs.
     pub(super) fn output_list(&self, body_key: Key, name: &str) -> Result<Option<Arc<Variable>>, StateError> {
         let row = self.tables.variables.get(&(body_key, name.into()))?;
         Ok(row.filter(|row| row.entries.is_some()))
@@ -418,7 +419,7 @@ impl CommandContext<'_> {
         after: Option<Name>,
     ) -> Result<(), StateError> {
         let size = self.tables.loops.get(&body.key)?.map_or(0, |state| state.size);
-        if self.version < HISTORY_VERSION || size == 0 {
+        if size == 0 {
             return Ok(());
         }
         let Some(before) = before else {

@@ -9,6 +9,7 @@ use protocol::{Intent, Key};
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::Slices;
 use crate::core::step::Step;
 use crate::entity::ElementInstance;
 use crate::event::compensation::WALK;
@@ -22,11 +23,14 @@ impl CommandContext<'_> {
         self.forget_cached();
         self.tables.banned.delete(&key);
         self.tables.suspended.delete(&key);
-        for (at, step) in self.tables.banned_steps.scan((key, 0)..(key + 1, 0), usize::MAX)? {
-            self.tables.banned_steps.delete(&at);
-            // A part whose erasure failed is left out of the next.
-            if is_first && is_part_of_erasure(&step) {
-                self.leave_step((*step).clone())?;
+        let mut slices = Slices::of((key, 0)..(key + 1, 0));
+        while let Some(rows) = slices.rows(&self.tables.banned_steps)? {
+            for (at, step) in rows {
+                self.tables.banned_steps.delete(&at);
+                // A part whose erasure failed is left out of the next.
+                if is_first && is_part_of_erasure(&step) {
+                    self.leave_step((*step).clone())?;
+                }
             }
         }
         if let Some((at, row)) = self.at(key)? {
@@ -107,12 +111,9 @@ impl CommandContext<'_> {
 
     /// Takes a step of an instance that is erased. Gives it if there is something to do.
     pub fn step_of_erased(&mut self, step: Step) -> Result<Option<Step>, Failure> {
-        match &step {
-            // Its origin and its continuations must end before it is removed.
-            Step::Compensate { thrower_key: key, .. } | Step::RunHandler { host_key: key, .. } => {
-                self.terminate(*key)?;
-            }
-            _ => {}
+        // Its origin and its continuations must end before it is removed.
+        if let Step::Compensate { thrower_key: key, .. } | Step::RunHandler { host_key: key, .. } = &step {
+            self.terminate(*key)?;
         }
         Ok(Some(step).filter(is_part_of_erasure))
     }

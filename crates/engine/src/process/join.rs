@@ -18,6 +18,7 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::{Slices, keys_of_model, rows_of_model};
 use crate::core::step::Step;
 use crate::entity::{ComplexJoin, ElementInstance, JoinCheck, Phase};
 
@@ -114,7 +115,7 @@ impl CommandContext<'_> {
             return Ok(());
         }
         let mut waiting = Waiting::new();
-        for (_, join, flow) in self.tables.join_tokens.keys(all_tokens(scope_key), usize::MAX)? {
+        for (_, join, flow) in keys_of_model(&self.tables.join_tokens, all_tokens(scope_key))? {
             waiting.entry(join).or_default().push(flow);
         }
         let mut patient: BTreeSet<ElementIndex> =
@@ -142,7 +143,7 @@ impl CommandContext<'_> {
     }
 
     fn complex_joins_of(&self, scope_key: Key) -> Result<Vec<(ElementIndex, ComplexJoin)>, StateError> {
-        let rows = self.tables.complex_joins.scan((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
+        let rows = rows_of_model(&self.tables.complex_joins, (scope_key, 0)..(scope_key + 1, 0))?;
         Ok(rows.into_iter().map(|((_, join), state)| (join, (*state).clone())).collect())
     }
 
@@ -153,7 +154,7 @@ impl CommandContext<'_> {
         scope: &ElementInstance,
         complex: &[(ElementIndex, ComplexJoin)],
     ) -> Result<Option<BTreeSet<ElementIndex>>, StateError> {
-        let rows = self.tables.living.scan((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
+        let rows = rows_of_model(&self.tables.living, (scope_key, 0)..(scope_key + 1, 0))?;
         self.counters.join_rows += rows.len() as u64;
         let children: u64 = rows.iter().map(|(_, count)| u64::from(**count)).sum();
         if children < u64::from(scope.active_children) {
@@ -199,9 +200,12 @@ impl CommandContext<'_> {
         if !at.process.asks_who_lives(at.index) {
             return Ok(());
         }
-        for (_, child) in self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
-            if let Some(row) = self.tables.element_instances.get(&child)? {
-                self.change_living((scope_key, row.element), 1)?;
+        let mut slices = Slices::of((scope_key, 0)..(scope_key + 1, 0));
+        while let Some(children) = slices.keys(&self.tables.children)? {
+            for (_, child) in children {
+                if let Some(row) = self.tables.element_instances.get(&child)? {
+                    self.change_living((scope_key, row.element), 1)?;
+                }
             }
         }
         Ok(())
@@ -209,7 +213,7 @@ impl CommandContext<'_> {
 
     /// Forgets who lives in a scope.
     pub(super) fn forget_living(&mut self, scope_key: Key) -> Result<(), StateError> {
-        for key in self.tables.living.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
+        for key in keys_of_model(&self.tables.living, (scope_key, 0)..(scope_key + 1, 0))? {
             self.tables.living.delete(&key);
         }
         Ok(())
@@ -235,10 +239,10 @@ impl CommandContext<'_> {
 
     /// Removes all tokens that wait in a scope.
     pub(super) fn drop_tokens(&mut self, scope_key: Key) -> Result<(), StateError> {
-        for key in self.tables.join_tokens.keys(all_tokens(scope_key), usize::MAX)? {
+        for key in keys_of_model(&self.tables.join_tokens, all_tokens(scope_key))? {
             self.tables.join_tokens.delete(&key);
         }
-        for key in self.tables.complex_joins.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
+        for key in keys_of_model(&self.tables.complex_joins, (scope_key, 0)..(scope_key + 1, 0))? {
             self.tables.complex_joins.delete(&key);
         }
         Ok(())

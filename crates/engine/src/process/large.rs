@@ -4,17 +4,23 @@
 //! Limits are checked before anything is written: beyond them an element ends in an incident, a command is
 //! refused.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use protocol::{Command, Document, Json, Key, Name, Rejection, UserTaskOperation};
+use protocol::{Command, Document, Json, Key, Name, Rejection};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::LARGE_BYTES;
 use crate::core::step::AdHocElement;
-use crate::definition::expression::dialect;
+use crate::definition::expression::DIALECT;
+use crate::entity::scope::scope_range;
 use crate::entity::{Compensation, ErrorType, Loop};
+
+/// Variables that are set together without a count of those that the scope has. Counting them takes longer than
+/// setting a few.
+const FEW_VARIABLES: usize = 16;
 
 /// Bytes of a value that count for the limit of its instance.
 fn counted(value: &Json) -> u64 {
@@ -33,13 +39,13 @@ impl CommandContext<'_> {
         let limits = &self.options.work;
         let left = self.meter.bytes_left();
         let most = limits.max_variable_bytes.min(left);
-        if let Some(bytes) = value.to_json_in(dialect(self.version), most) {
+        if let Some(bytes) = value.to_json_in(DIALECT, most) {
             self.meter.note_bytes(bytes.len());
             let json = Json::from_written(bytes);
             self.meter.known().note(json.as_bytes(), value);
             return Ok(json);
         }
-        // Text written in vain was work, too.
+        // Charge fuel for discarded output.
         self.meter.note_work(most);
         let (limit, name) = if left < limits.max_variable_bytes {
             (limits.max_bytes_per_step, "limits.max_bytes_per_step")
@@ -51,7 +57,7 @@ impl CommandContext<'_> {
         Err(Failure::incident(error_type, message))
     }
 
-    /// The same for one that was made of other JSON already.
+    /// Checks the size of a value made of JSON that exists already, or returns an incident that names the limit.
     pub(super) fn check_produced(
         &self,
         value: &Json,
@@ -81,7 +87,7 @@ impl CommandContext<'_> {
         self.check_room_in(process_instance_key, variables, scopes_of, error_type)
     }
 
-    /// The same for variables that go to several scopes each.
+    /// Whether a process instance has room for variables of which each may go to several scopes.
     pub(super) fn check_room_in<S: IntoIterator<Item = Key>>(
         &self,
         process_instance_key: Key,
@@ -89,6 +95,7 @@ impl CommandContext<'_> {
         scopes_of: impl Fn(&Self, &Name) -> Result<S, StateError>,
         error_type: ErrorType,
     ) -> Result<(), Failure> {
+        self.check_scopes(variables, &scopes_of, error_type)?;
         let mut largest: Option<(&Name, u64)> = None;
         let (mut added, mut replaced) = (0, 0);
         for (name, value) in variables.iter() {
@@ -115,6 +122,49 @@ impl CommandContext<'_> {
             "Expected to store variable '{name}', but the variables of the process instance would be larger than {limit} bytes (limits.max_instance_variable_bytes)"
         );
         Err(Failure::incident(error_type, message))
+    }
+
+    /// Whether scopes have room for the number of variables.
+    fn check_scopes<S: IntoIterator<Item = Key>>(
+        &self,
+        variables: &Document,
+        scopes_of: &impl Fn(&Self, &Name) -> Result<S, StateError>,
+        error_type: ErrorType,
+    ) -> Result<(), Failure> {
+        let limit = self.options.work.max_scope_variables;
+        if variables.len() <= FEW_VARIABLES {
+            return Ok(());
+        }
+        let mut added: BTreeMap<Key, usize> = BTreeMap::new();
+        for (name, _) in variables.iter() {
+            for scope_key in scopes_of(self, name)? {
+                if !self.tables.variables.contains(&(scope_key, name.0.clone()))? {
+                    *added.entry(scope_key).or_default() += 1;
+                }
+            }
+        }
+        for (scope_key, added) in added {
+            let before = self.tables.variables.keys(scope_range(scope_key), limit.saturating_add(1))?.len();
+            if before + added > limit {
+                let message = format!(
+                    "Expected at most {limit} variables in a scope (limits.max_scope_variables), but scope '{scope_key}' would have more with {added} new ones"
+                );
+                return Err(Failure::incident(error_type, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an element has no more mappings than a scope may have variables.
+    pub(super) fn check_mappings(&self, mappings: usize) -> Result<(), Failure> {
+        let limit = self.options.work.max_scope_variables;
+        if mappings <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "Expected at most {limit} mappings of an element (limits.max_scope_variables), but there are {mappings}"
+        );
+        Err(Failure::incident(ErrorType::IoMappingError, message))
     }
 
     /// Asserts at the write that there is room, as was checked before anything was written.
@@ -144,7 +194,7 @@ impl CommandContext<'_> {
         }
     }
 
-    /// The same for variables that complete an element.
+    /// Refuses variables that complete an element if the process instance has no room for them.
     pub fn refuse_completion_without_room(
         &mut self,
         element_instance_key: Key,
@@ -158,7 +208,7 @@ impl CommandContext<'_> {
         })
     }
 
-    /// The same for variables of elements that are to be activated in an ad-hoc sub-process.
+    /// Refuses variables of elements to activate in an ad-hoc sub-process if the process instance has no room for them.
     pub(super) fn refuse_elements_without_room(
         &self,
         process_instance_key: Key,
@@ -204,7 +254,7 @@ impl CommandContext<'_> {
         Err(Failure::incident(ErrorType::ExtractValueError, message))
     }
 
-    /// The same for variables that go up from an element to where they exist.
+    /// Whether a process instance has room for variables that go up from an element to where they exist.
     pub(super) fn check_room_above(
         &self,
         at: &ActiveElement,
@@ -352,31 +402,18 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Refuses a command with variables that are too large, each or for any process instance.
+    /// Refuses a command with too many entries, or with variables that are too large, each or for any process
+    /// instance.
     pub fn check_variables_of(&self, command: &Command) -> Result<(), Failure> {
-        let variables = match command.asked() {
-            Command::CreateInstance(create) => &create.variables,
-            Command::CompleteJob(complete) => &complete.variables,
-            Command::FailJob(fail) => &fail.variables,
-            Command::ThrowError(throw) => &throw.variables,
-            Command::PublishMessage(publish) => &publish.variables,
-            Command::CorrelateMessage(correlate) => &correlate.variables,
-            Command::BroadcastSignal(broadcast) => &broadcast.variables,
-            Command::EvaluateConditionals(evaluate) => &evaluate.variables,
-            Command::EvaluateDecision(evaluate) => &evaluate.variables,
-            Command::SetVariables(set) => &set.variables,
-            Command::UserTask(command) => match &command.operation {
-                UserTaskOperation::Complete { variables } => variables,
-                _ => return Ok(()),
-            },
-            _ => return Ok(()),
-        };
+        command.check_entries(self.options.work.max_entries_per_command)?;
+        let Some(variables) = command.facts().variables() else { return Ok(()) };
         self.refuse_large(variables)?;
         self.check_total(variables)
     }
 
-    /// Refuses a command with a variable that is too large.
+    /// Refuses a command with a variable that is too large, or with more of them than any scope may have.
     pub(super) fn refuse_large(&self, variables: &Document) -> Result<(), Failure> {
+        self.refuse_many(variables)?;
         let limit = self.options.work.max_variable_bytes;
         match variables.iter().find(|(_, value)| value.as_bytes().len() > limit) {
             Some((name, value)) => Err(Rejection::too_large(format!(
@@ -388,7 +425,19 @@ impl CommandContext<'_> {
         }
     }
 
+    fn refuse_many(&self, variables: &Document) -> Result<(), Failure> {
+        let (limit, found) = (self.options.work.max_scope_variables, variables.len());
+        if found <= limit {
+            return Ok(());
+        }
+        Err(Rejection::invalid_argument(format!(
+            "Expected at most {limit} variables in a scope (limits.max_scope_variables), but 'variables' has {found}"
+        ))
+        .into())
+    }
+
     fn check_total(&self, variables: &Document) -> Result<(), Failure> {
+        self.refuse_many(variables)?;
         let limit = self.options.work.max_instance_variable_bytes;
         let total: u64 = variables.iter().map(|(_, value)| counted(value)).sum();
         if total <= limit {

@@ -13,8 +13,8 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::FaultPoint;
 use crate::core::step::Step;
-use crate::entity::{AfterListeners, Cancelling, ElementInstance, Listening, Phase};
-use crate::process::element::{Leave, Next, behavior};
+use crate::entity::{AfterListeners, Cancelling, ElementInstance, Leave, Listening, Phase};
+use crate::process::element::{Next, behavior};
 use crate::process::join::is_join;
 
 impl CommandContext<'_> {

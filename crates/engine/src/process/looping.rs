@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use bpmn::graph::{ElementKind, MultiInstance};
 use feel::{Expression, List, Value};
-use protocol::{Document, HISTORY_VERSION, Intent, Json, Key, Name};
+use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::definition::expression::{Scope, dialect, mismatch};
+use crate::definition::expression::{DIALECT, Scope, mismatch};
 use crate::entity::variable::CHUNK;
 use crate::entity::{ElementInstance, ErrorType, Loop, Phase};
 use crate::process::collection::chunk_of;
@@ -38,9 +38,7 @@ impl CommandContext<'_> {
         let bytes = match items.raw_bytes() {
             Some(bytes) if bytes <= limit => Some(bytes),
             Some(_) => None,
-            None => {
-                Value::from(items.clone()).to_json_in(dialect(self.version), limit).map(|json| json.len())
-            }
+            None => Value::from(items.clone()).to_json_in(DIALECT, limit).map(|json| json.len()),
         };
         if let Some(bytes) = bytes {
             self.meter.note_bytes(bytes);
@@ -54,11 +52,10 @@ impl CommandContext<'_> {
 
     /// Stores the items of a body. Tells how many there are.
     pub(super) fn store_items(&mut self, body_key: Key, items: &List) -> u32 {
-        let dialect = dialect(self.version);
         match items.json_items() {
             Some(texts) => self.store_chunks(body_key, texts, |text, out| out.extend_from_slice(text)),
             None => self.store_chunks(body_key, items.iter(), |item, out| {
-                out.extend(item.to_json_in(dialect, usize::MAX).unwrap_or_default());
+                out.extend(item.to_json_in(DIALECT, usize::MAX).unwrap_or_default());
             }),
         }
     }
@@ -277,9 +274,7 @@ impl CommandContext<'_> {
     fn gather_outputs(&mut self, body_key: Key, chunks: Range<u32>, size: u32) -> Result<(), StateError> {
         let end = chunks.end;
         self.gather_chunks(body_key, chunks, size)?;
-        if self.version >= HISTORY_VERSION {
-            self.tables.loops.update(&body_key, |state| state.gathered = Some(end))?;
-        }
+        self.tables.loops.update(&body_key, |state| state.gathered = Some(end))?;
         Ok(())
     }
 

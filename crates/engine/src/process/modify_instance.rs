@@ -20,6 +20,8 @@ use crate::process::children::is_body;
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;
+/// Instances of an element that one instruction may name by the ID of the element.
+const SOURCES_MAX: usize = 1_000_000;
 
 impl CommandContext<'_> {
     pub(super) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
@@ -111,7 +113,11 @@ impl CommandContext<'_> {
         for scope in scopes(process, element).into_iter().chain((element != PROCESS).then_some(element)) {
             let mut inside = Vec::new();
             for scope_key in found {
-                inside.extend(self.active_children(scope_key, scope, usize::MAX)?);
+                inside.extend(self.active_children(scope_key, scope, SOURCES_MAX)?);
+            }
+            if inside.len() >= SOURCES_MAX {
+                let reason = format!("it has {SOURCES_MAX} active instances of element '{id}', or more");
+                return Err(refused(reason));
             }
             found = inside;
         }

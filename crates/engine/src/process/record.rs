@@ -9,8 +9,8 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::ElementAction;
-use crate::core::record::unknown_instance;
-use crate::definition::expression::{dialect, to_json};
+use crate::core::recorded::unknown_instance;
+use crate::definition::expression::to_json;
 use crate::entity::Incident;
 
 impl CommandContext<'_> {
@@ -131,13 +131,13 @@ impl CommandContext<'_> {
     /// The collection of a multi-instance body is known.
     pub(super) fn record_collection(&mut self, at: &ActiveElement, collection: &feel::List) {
         let key = self.next_key();
-        self.emit(key, Intent::InputCollectionEvaluated, |work| MultiInstanceRecord {
+        self.emit(key, Intent::InputCollectionEvaluated, |_| MultiInstanceRecord {
             process_instance_key: at.process_instance_key,
             process_definition_key: at.instance.definition_key,
             bpmn_process_id: at.instance.process_id.clone(),
             element_id: Name::from(&at.element().id),
             element_instance_key: at.key,
-            input_collection: to_json(&feel::Value::List(collection.clone()), dialect(work.version)),
+            input_collection: to_json(&feel::Value::List(collection.clone())),
             tenant_id: at.instance.tenant_id.clone(),
         });
     }

@@ -1,7 +1,7 @@
 //! Resolves an incident: what it stopped is tried again.
 
 use bpmn::graph::{ElementKind, End};
-use protocol::{Key, LENIENT_VERSION, Rejection, Response};
+use protocol::{Key, Rejection, Response};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
@@ -54,9 +54,7 @@ impl CommandContext<'_> {
 
     /// A job without retries would only raise the same incident.
     fn refuse_without_retries(&self, key: Key, incident: &Incident) -> Result<(), Failure> {
-        let Some(job_key) = incident.job_key.filter(|_| self.version >= LENIENT_VERSION) else {
-            return Ok(());
-        };
+        let Some(job_key) = incident.job_key else { return Ok(()) };
         let Some(job) = self.tables.jobs.get(&job_key)? else { return Ok(()) };
         if !matches!(job.state, JobState::Failed | JobState::ErrorThrown) || job.retries > 0 {
             return Ok(());

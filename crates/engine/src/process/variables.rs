@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::{Element, ElementKind, Mapping, Text, Trigger};
-use bytes::Bytes;
-use protocol::{Document, HISTORY_VERSION, Intent, Json, Key, Name};
+use bpmn::graph::{Element, ElementKind, PROCESS, Trigger};
+use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::definition::expression::Scope;
-use crate::entity::variable::{MAX_VARIABLES, scope_range};
-use crate::entity::{ElementInstance, ErrorType, Variable};
+use crate::entity::scope::{MAX_VARIABLES, scope_range};
+use crate::entity::{ElementInstance, ErrorType, Phase, Variable};
+
+/// Bytes of records that the deletion of a variable counts as.
+const DELETED_BYTES: u64 = 512;
 
 impl CommandContext<'_> {
     /// Sets a variable in exactly this scope.
@@ -27,7 +28,7 @@ impl CommandContext<'_> {
         let key = (scope_key, name.0.clone());
         if row.has_variables {
             if let Some(old) = self.tables.variables.get(&key)? {
-                if self.tables.variable_value(scope_key, &old)? != value {
+                if !self.is_same(&self.tables.variable_value(scope_key, &old)?, &value) {
                     self.count_variable(scope_key, Some(&old.value), &value)?;
                     let variable = self.restart_collection(scope_key, &old, &value)?;
                     self.tables.variables.put(key, variable);
@@ -51,6 +52,11 @@ impl CommandContext<'_> {
         self.record_variable(variable_key, Intent::Created, scope_key, process_instance_key, name, &value)?;
         self.tables.variables.insert(key, Variable::new(variable_key, value));
         self.touch(process_instance_key, scope_key, name, true)
+    }
+
+    /// Whether two values are the same, however they are spelled.
+    fn is_same(&self, one: &Json, other: &Json) -> bool {
+        one == other || one.canonical() == other.canonical()
     }
 
     /// Sets variables in exactly this scope. That there is room for them has been checked before anything was written.
@@ -96,7 +102,10 @@ impl CommandContext<'_> {
             let values = rows.iter().map(|(_, row)| Self::counted_bytes(&row.value));
             self.uncount_variables(row.process_instance_key, values)?;
         }
-        for key in self.tables.variables.keys(scope_range(scope_key), MAX_VARIABLES)? {
+        let keys = self.tables.variables.keys(scope_range(scope_key), MAX_VARIABLES)?;
+        // No records tell of it, and it is work all the same.
+        self.meter.note_record(keys.len() as u64 * DELETED_BYTES);
+        for key in keys {
             self.tables.variables.delete(&key);
         }
         Ok(())
@@ -130,7 +139,7 @@ impl CommandContext<'_> {
         let process = Arc::clone(&at.process);
         let mappings = &process.element(at.index).outputs;
         if mappings.is_empty() {
-            if self.version >= HISTORY_VERSION && takes_variables(at.element()) {
+            if self.keeps_what_it_took(at)? {
                 return self.keep_and_propagate(at, variables);
             }
             self.check_room_above(at, at.key, variables)?;
@@ -164,42 +173,23 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Evaluates mappings in order; later ones see earlier targets. A nested target is merged into what earlier
-    /// mappings made of it and, with `merge_into`, into the variable that this scope sees.
-    fn evaluate_mappings(
-        &mut self,
-        scope_key: Key,
-        given: Option<&Document>,
-        mappings: &[Mapping],
-        merge_into: Option<Key>,
-    ) -> Result<Document, Failure> {
-        let mut targets = Document::empty();
-        for mapping in mappings {
-            let value = match &mapping.source {
-                None => Json::null(),
-                Some(Text::Static(text)) => Json::string(text),
-                Some(Text::Expression(expression)) => {
-                    let scope = Scope { key: scope_key, extra: Some(&targets), below: given };
-                    let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
-                    self.produce(&value, &variable(mapping), ErrorType::IoMappingError)?
-                }
-            };
-            let root = Name::from(&mapping.target[0]);
-            let value = if mapping.target.len() == 1 {
-                value
-            } else {
-                let base = match (targets.get(&root), merge_into) {
-                    (Some(value), _) => Some(value.clone()),
-                    (None, Some(target)) => self.tables.visible_variable(target, &root)?,
-                    (None, None) => None,
-                };
-                let merged = merge_path(base, &mapping.target[1..], value);
-                self.check_produced(&merged, &variable(mapping), ErrorType::IoMappingError)?;
-                merged
-            };
-            targets.set(root, value);
+    /// Whether an event without output mappings keeps a copy of what it took. One that has waited itself, and the start
+    /// of an event sub-process, hand it to their scope only.
+    fn keeps_what_it_took(&self, at: &ActiveElement) -> Result<bool, StateError> {
+        let element = at.element();
+        if !takes_variables(element) {
+            return Ok(false);
         }
-        Ok(targets)
+        Ok(match &element.kind {
+            ElementKind::IntermediateCatch(_) if at.process.is_behind_event_gateway(at.index) => {
+                // An operator may have activated it by hand: then it has waited.
+                let row = self.tables.element_instances.get(&at.key)?;
+                row.is_some_and(|row| row.phase != Phase::Activated)
+            }
+            ElementKind::Boundary(_) => true,
+            ElementKind::StartEvent(_) => element.scope == PROCESS,
+            _ => false,
+        })
     }
 }
 
@@ -212,51 +202,4 @@ fn takes_variables(element: &Element) -> bool {
         _ => return false,
     };
     matches!(trigger, Trigger::Message(_) | Trigger::Signal(_))
-}
-
-/// The target of a mapping, for people.
-fn variable(mapping: &Mapping) -> String {
-    format!("variable '{}'", mapping.target[0])
-}
-
-/// Puts a value at a path inside an object; what is not an object on the way is replaced by one.
-fn merge_path(base: Option<Json>, path: &[Arc<str>], value: Json) -> Json {
-    let parse = |json: Option<Json>| {
-        json.and_then(|json| Document::parse(Bytes::clone(json.as_bytes())).ok()).unwrap_or_default()
-    };
-    let mut levels = vec![parse(base)];
-    for name in &path[..path.len() - 1] {
-        let inner = levels.last().and_then(|level| level.get(name)).cloned();
-        levels.push(parse(inner));
-    }
-    let mut value = value;
-    for name in path.iter().rev() {
-        let mut level = levels.pop().unwrap_or_default();
-        level.set(Name::from(name), value);
-        value = Json::from_written(level.to_json().into_bytes());
-    }
-    value
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn path(names: &[&str]) -> Vec<Arc<str>> {
-        names.iter().map(|name| Arc::from(*name)).collect()
-    }
-
-    #[test]
-    fn a_path_is_merged_into_what_is_there() {
-        let base = Json::from_valid(r#"{"a":{"b":1},"c":2}"#);
-        let merged = merge_path(Some(base), &path(&["a", "d"]), Json::from_valid("3"));
-        assert_eq!(merged.as_str(), r#"{"a":{"b":1,"d":3},"c":2}"#);
-        let made = merge_path(Some(Json::from_valid("7")), &path(&["x", "y"]), Json::null());
-        assert_eq!(made.as_str(), r#"{"x":{"y":null}}"#);
-    }
-
-    #[test]
-    fn text_becomes_a_json_string() {
-        assert_eq!(Json::string("a\"b\\\n\u{1}").as_str(), r#""a\"b\\\n\u0001""#);
-    }
 }

@@ -2,7 +2,7 @@
 
 use protocol::{BannedInstanceView, Key, QueryReply};
 
-use super::{ROWS_PER_SLICE, ReadError, View};
+use super::view::{ROWS_PER_SLICE, ReadError, View};
 
 pub(super) fn read(view: &mut View<'_>, after: Key, limit: usize) -> Result<QueryReply, ReadError> {
     let rows = view.tables.banned.scan(after + 1.., limit.min(ROWS_PER_SLICE))?;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use protocol::{BatchItemView, BatchOperationView, BatchSearch, Key, QueryReply};
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 use crate::batch::has_ended;
 use crate::batch::row::{BatchOperation, BatchPlan};
 

@@ -2,7 +2,7 @@
 
 use protocol::{CallHierarchyEntry, Key, Name, QueryReply};
 
-use super::{ReadError, View, not_found};
+use super::view::{ReadError, View, not_found};
 
 pub(super) fn read(view: &mut View<'_>, process_instance_key: Key) -> Result<QueryReply, ReadError> {
     let mut entries = Vec::new();

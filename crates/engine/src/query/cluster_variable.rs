@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use protocol::{ClusterVariableView, Name, QueryReply, Rejection};
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
 use crate::definition::cluster_variables::place;
 
 pub(super) fn read(view: &View<'_>, tenant_id: Option<&Name>, name: &Name) -> Result<QueryReply, ReadError> {

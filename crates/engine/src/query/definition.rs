@@ -7,7 +7,7 @@ use protocol::{
     DecisionRequirementsView, DecisionView, FileView, Key, Name, ProcessDefinitionView, QueryReply, SourceOf,
 };
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 use crate::definition::bound;
 use crate::entity::{DecisionRequirements, DefinitionKind, DefinitionState, StoredFile};
 

@@ -2,7 +2,7 @@
 
 use protocol::{ElementInstanceView, Key, Name, QueryReply};
 
-use super::{ReadError, View, not_found};
+use super::view::{ReadError, View, not_found};
 
 pub(super) fn read(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let row = view.tables.element_instances.get(&key)?.filter(|row| row.scope_key != 0);

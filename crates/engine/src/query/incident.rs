@@ -2,7 +2,7 @@
 
 use protocol::{IncidentView, Key, Name, QueryReply};
 
-use super::{ReadError, View, not_found};
+use super::view::{ReadError, View, not_found};
 
 pub(super) fn read(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let incident = view.tables.incidents.get(&key)?.ok_or_else(|| not_found("Incident", key))?;

@@ -2,8 +2,8 @@
 //!
 //! A [`Query`] enters at [`Engine::read`]. To add one: a variant of `protocol::Query` and of
 //! `protocol::QueryReply`, a file here with its function, a line in [`Engine::read`]. A query that reads more than
-//! a few rows is a [`Scan`]: it looks at [`ROWS_PER_SLICE`] at the most and says how to go on, so that batches are
-//! applied in between. A scan therefore sees each row as it is when it comes by, and not all of them at one moment.
+//! a few rows is a [`Scan`]: it looks at [`view::ROWS_PER_SLICE`] at the most and says how to go on, so that batches
+//! are applied in between. A scan therefore sees each row as it is when it comes by, and not all of them at one moment.
 
 mod banned;
 mod batch_operation;
@@ -18,71 +18,13 @@ mod scope;
 mod statistics;
 mod user_task;
 mod variable;
+mod view;
 
-use std::sync::Arc;
+use protocol::Query;
 
-use bpmn::Process;
-use protocol::{Key, Query, QueryReply, Rejection};
-use state::StateError;
+pub use view::{Read, ReadError, Scan, View};
 
 use crate::Engine;
-use crate::definition::Definitions;
-use crate::entity::Instance;
-use crate::entity::tables::Tables;
-
-/// Rows that a scan looks at before others get their turn.
-pub(crate) const ROWS_PER_SLICE: usize = 512;
-
-/// Why a query has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// There is no answer, with the reason.
-    #[error(transparent)]
-    Rejected(#[from] Rejection),
-    /// State cannot be read.
-    #[error(transparent)]
-    State(#[from] StateError),
-}
-
-/// How far a read is.
-pub enum Read {
-    /// This is the answer.
-    Done(QueryReply),
-    /// There is more to look at: hand it to [`Engine::read_on`].
-    More(Box<dyn Scan>),
-}
-
-/// A read in slices.
-pub trait Scan: Send {
-    /// Looks at the next rows.
-    fn slice(self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError>;
-}
-
-/// The state, to look at.
-pub struct View<'a> {
-    pub(crate) tables: &'a Tables,
-    definitions: &'a mut Definitions,
-    /// Position of the last change to what anybody is granted.
-    grants_version: u64,
-    had_administrator: bool,
-}
-
-impl View<'_> {
-    /// The model of a definition.
-    pub(crate) fn process(&mut self, definition_key: Key) -> Result<Arc<Process>, StateError> {
-        self.definitions.process(self.tables, definition_key)
-    }
-
-    /// The process instance that something belongs to.
-    fn instance(&self, key: Key) -> Result<Arc<Instance>, ReadError> {
-        let instance = self.tables.instances.get(&key)?;
-        instance.ok_or_else(|| not_found("Process instance", key))
-    }
-}
-
-fn not_found(what: &str, key: Key) -> ReadError {
-    Rejection::not_found(format!("{what} with key '{key}' not found")).into()
-}
 
 impl Engine {
     /// Answers a query, or begins to.

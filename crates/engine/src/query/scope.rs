@@ -2,7 +2,7 @@
 
 use protocol::{Key, QueryReply, ScopeView};
 
-use super::{ReadError, View, not_found};
+use super::view::{ReadError, View, not_found};
 
 pub(super) fn read(view: &View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let row = view.tables.element_instances.get(&key)?;

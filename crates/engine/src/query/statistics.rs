@@ -7,7 +7,7 @@ use protocol::{
     SubscriptionView, error_hash,
 };
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
 use crate::entity::Incident;
 
 /// Definitions that a scan looks at before others get their turn: the model of each may have to be read.

@@ -7,7 +7,8 @@ use bpmn::graph::ElementKind;
 use bpmn::timer::parse_date;
 use protocol::{GlobalListener, Key, Name, QueryReply, Rejection, UserTaskView};
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, definition, not_found};
+use super::definition;
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 
 pub(super) fn read(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let missing = || not_found("User task", key);

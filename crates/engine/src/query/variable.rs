@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use protocol::{Key, Name, QueryReply, VariableView};
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 use crate::entity::VariableKey;
 
 pub(super) fn read(key: Key) -> Read {

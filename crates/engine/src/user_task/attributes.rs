@@ -8,7 +8,7 @@ use protocol::{Key, Name, UserTaskChanges};
 use super::row::TaskAttributes;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::definition::expression::{Scope, dialect, mismatch, to_json};
+use crate::definition::expression::{Scope, mismatch, to_json};
 use crate::entity::{DefinitionKind, ErrorType};
 
 pub(super) const ASSIGNEE: &str = "assignee";
@@ -114,9 +114,7 @@ impl CommandContext<'_> {
         let text = match (&value, value.as_str()) {
             (Value::Null, _) | (_, Some("")) => return Ok(Name::default()),
             (_, Some(text)) => text.to_owned(),
-            _ if value.type_name() == "DATE_TIME" => {
-                to_json(&value, dialect(self.version)).as_str().trim_matches('"').to_owned()
-            }
+            _ if value.type_name() == "DATE_TIME" => to_json(&value).as_str().trim_matches('"').to_owned(),
             _ => {
                 let wanted = "one of '[DATE_TIME, STRING]'";
                 return Err(mismatch(expression, wanted, &value, &warnings, kind));

@@ -2,11 +2,12 @@
 
 use protocol::{
     GlobalListener, GlobalListenerCommand, GlobalListenerRecord, GlobalListenerSource, Intent, Key, Name,
-    Rejection, RejectionType, Response,
+    Rejection, RejectionType, Response, is_path_part,
 };
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::core::slices::Slices;
 use crate::entity::StoredListener;
 
 impl CommandContext<'_> {
@@ -16,6 +17,14 @@ impl CommandContext<'_> {
     ) -> Result<Response, Failure> {
         let listener = match command {
             GlobalListenerCommand::Create(listener) => {
+                if !is_path_part(&listener.id) {
+                    return Err(Rejection::invalid_argument(format!(
+                        "Expected to create a global listener whose id is one part of a path, neither '.' nor '..' and \
+                         without any of / \\ % ? #, but it was '{}'",
+                        self.options.cut_message(&listener.id)
+                    ))
+                    .into());
+                }
                 if self.tables.global_listeners.contains(&listener.id.0)? {
                     let reason = format!(
                         "Expected to create a global listener with id '{}', but there is one already",
@@ -51,11 +60,14 @@ impl CommandContext<'_> {
     /// Makes the listeners of the configuration the given ones. Where an ID is taken, the configuration wins.
     fn configure_listeners(&mut self, listeners: &[GlobalListener]) -> Result<(), Failure> {
         let source = GlobalListenerSource::Configuration;
-        for (id, stored) in self.tables.global_listeners.scan(.., usize::MAX)? {
-            let is_gone = listeners.iter().all(|listener| listener.id.0 != id);
-            if is_gone && stored.listener.source == source {
-                self.tables.global_listeners.delete(&id);
-                self.record_listener(stored.key, Intent::Deleted, &stored.listener);
+        let mut slices = Slices::of(..);
+        while let Some(rows) = slices.rows(&self.tables.global_listeners)? {
+            for (id, stored) in rows {
+                let is_gone = listeners.iter().all(|listener| listener.id.0 != id);
+                if is_gone && stored.listener.source == source {
+                    self.tables.global_listeners.delete(&id);
+                    self.record_listener(stored.key, Intent::Deleted, &stored.listener);
+                }
             }
         }
         for listener in listeners {

@@ -1,9 +1,12 @@
 //! Listeners of user tasks: their jobs, and what those say about the operation.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use bpmn::graph::{ElementKind, Listener, TaskEvent};
 use protocol::{
-    CompleteJob, GlobalListener, Intent, JobKind, JobListenerEventType, JobResult, Key, Name, Rejection,
-    UserTaskChanges, UserTaskProperties,
+    CompleteJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Name, Rejection, UserTaskChanges,
+    UserTaskProperties,
 };
 use state::StateError;
 
@@ -50,14 +53,18 @@ impl CommandContext<'_> {
         if self.tables.global_listeners.is_empty()? {
             return Ok(());
         }
-        let rows = self.tables.global_listeners.scan(.., usize::MAX)?;
-        let mut listeners: Vec<&GlobalListener> = rows.iter().map(|(_, row)| &row.listener).collect();
-        listeners.retain(|listener| {
-            listener.event_types.is_empty() || listener.event_types.contains(&transition.event)
-        });
+        let mut listeners = Vec::new();
+        self.tables.global_listeners.visit(.., |_, row| {
+            let listener = &row.listener;
+            if listener.event_types.is_empty() || listener.event_types.contains(&transition.event) {
+                listeners.push(Arc::clone(row));
+            }
+            ControlFlow::Continue(())
+        })?;
         // The scan is in the order of IDs, which decides among equals.
-        listeners.sort_by_key(|listener| std::cmp::Reverse(listener.priority));
-        for listener in listeners {
+        listeners.sort_by_key(|row| std::cmp::Reverse(row.listener.priority));
+        for row in listeners {
+            let listener = &row.listener;
             let job = ListenerJob { job_type: listener.job_type.clone(), retries: listener.retries };
             let side = if listener.after_non_global { &mut transition.after } else { &mut transition.before };
             side.push(job);

@@ -65,7 +65,7 @@ fn a_list_says_what_runs_at_the_beginning() {
               job b completed
               b completing
               pick#innerInstance.r = 2 updated
-              pick#innerInstance.other = 3 created
+              p.other = 3 created
               b completed
               pick#innerInstance completing, completed
             > complete a@2
@@ -288,7 +288,7 @@ fn elements_are_activated_from_outside() {
             > complete b {"out": 1}
               job b completed
               b completing
-              pick#innerInstance.out = 1 created
+              p.out = 1 created
               b completed
               pick#innerInstance completing, completed
               pick completing, completed

@@ -106,7 +106,10 @@ fn nothing_comes_back_if_the_model_says_so() {
               #2.work completed
               #2.ce activating, activated, completing, completed
               #2.child completing, completed
-              c completing, completed
+              c completing
+              c.a = 2 created
+              c.b = 2 created
+              c completed
               e activating, activated, completing, completed
               parent completing, completed
         "#]],

@@ -155,7 +155,7 @@ fn the_version_of_a_decision_is_chosen_by_its_binding() {
               = created p v1
             > create p {"which": "no-such"}
               #2.p.which = "no-such" created
-              incident #2.newest DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'no-such', but no decision found for id 'no-such'.
+              incident #2.newest CALLED_DECISION_ERROR created: Expected to evaluate decision 'no-such', but no decision found for id 'no-such'.
               = created p v1
             > create p {"which": 5}
               #3.p.which = 5 created
@@ -166,7 +166,7 @@ fn the_version_of_a_decision_is_chosen_by_its_binding() {
               #4.p.which = "answer" created
               evaluated answer v3 -> 3 with {"which":"answer"}|  answer v3 -> 3
               #4.p.result = 3 created
-              incident #4.same DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' in the deployment of the process.
+              incident #4.same CALLED_DECISION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' in the deployment of the process.
               = created p v1
             > delete decisions:graph v=1
             > delete decisions:graph v=3
@@ -174,11 +174,11 @@ fn the_version_of_a_decision_is_chosen_by_its_binding() {
               incident #3.newest EXTRACT_VALUE_ERROR resolved
               incident #3.newest EXTRACT_VALUE_ERROR created: Expected result of the expression 'which' to be 'STRING', but was 'NUMBER'.
             > cancel #2
-              incident #2.newest DECISION_EVALUATION_ERROR resolved
+              incident #2.newest CALLED_DECISION_ERROR resolved
             > cancel #3
               incident #3.newest EXTRACT_VALUE_ERROR resolved
             > cancel #4
-              incident #4.same DECISION_EVALUATION_ERROR resolved
+              incident #4.same CALLED_DECISION_ERROR resolved
         "#]],
     );
 }
@@ -254,13 +254,13 @@ fn a_missing_version_tag_is_an_incident_and_null_a_result() {
             > create p
               evaluated answer v1 -> null|  answer v1 -> null
               p.r = null created
-              incident tagged DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' with version tag 'other'.
+              incident tagged CALLED_DECISION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' with version tag 'other'.
               = created p v1
             > resolve tagged
-              incident tagged DECISION_EVALUATION_ERROR resolved
-              incident tagged DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' with version tag 'other'.
+              incident tagged CALLED_DECISION_ERROR resolved
+              incident tagged CALLED_DECISION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' with version tag 'other'.
             > cancel #1
-              incident tagged DECISION_EVALUATION_ERROR resolved
+              incident tagged CALLED_DECISION_ERROR resolved
         "#]],
     );
 }

@@ -8,9 +8,6 @@ use protocol::{
 
 use crate::support::Harness;
 
-/// The behaviour of an earlier release: all timers first, the earliest due of all of them.
-const WITHOUT_TURNS: u16 = 1;
-
 /// A script that uses up the budget of a command.
 const COSTLY: &str = r#"expr="count(for i in 1..2000 return 1)" result=n"#;
 
@@ -132,28 +129,6 @@ fn nobody_waits_for_the_costly_timers_of_another_instance() {
 }
 
 #[test]
-fn logs_of_earlier_releases_go_on_as_they_did() {
-    let mut harness = Harness::with_options(options(100));
-    harness.engine_version = WITHOUT_TURNS;
-    let (_, light) = backlog(&mut harness, 30);
-    let served = ticks_until_served(&mut harness, light, 60);
-    assert!(served.iter().all(|tick| *tick > 30), "{served:?}");
-
-    // State of an earlier release, with half of the backlog done, continues in turns.
-    let mut harness = Harness::with_options(options(100));
-    harness.engine_version = WITHOUT_TURNS;
-    let (_, light) = backlog(&mut harness, 30);
-    for _ in 0..15 {
-        harness.apply(vec![Command::Tick, Command::GO_ON], vec![]);
-    }
-    harness.flush_and_reopen();
-    harness.engine_version = protocol::ENGINE_VERSION;
-    let served = ticks_until_served(&mut harness, light, 60);
-    assert!(served.iter().all(|tick| *tick <= 3), "{served:?}");
-    harness.verify_replay(12);
-}
-
-#[test]
 fn a_costly_kind_waits_for_its_turn_and_owners_keep_their_order() {
     let mut harness = Harness::with_options(options(100));
     let (heavy, light) = backlog(&mut harness, 20);
@@ -215,33 +190,30 @@ fn a_cancelled_instance_leaves_nothing_in_the_queue() {
 /// The set-aside work is the work that the tick would have triggered, tick by tick.
 #[test]
 fn a_tick_that_is_set_aside_bans_the_instance_whose_timer_was_next() {
-    for engine_version in [WITHOUT_TURNS, protocol::ENGINE_VERSION] {
-        let mut order = Vec::new();
-        for ticks in 0..6 {
-            let [mut applied, mut skipped] = std::array::from_fn(|_| {
-                // Two of them are more than the stack of a test holds.
-                let mut harness = Box::new(Harness::with_options(options(1)));
-                harness.engine_version = engine_version;
-                harness.deploy(&[("heavy.bpmn", &heavy(4)), ("light.bpmn", LIGHT)]).unwrap();
-                for id in ["heavy", "light", "light"] {
-                    created(&mut harness, id);
-                }
-                harness.now_ms += 20_000;
-                for _ in 0..ticks {
-                    harness.apply(vec![Command::Tick, Command::GO_ON], vec![]);
-                }
-                harness
-            });
-            applied.apply(vec![Command::Tick, Command::GO_ON], vec![]);
-            let wanted = triggered(&applied);
-            assert_eq!(wanted.len(), 1);
-            let effects = skipped.set_aside(vec![Command::Tick], None);
-            let banned: Vec<Key> = effects.banned.iter().map(|(key, _)| *key).collect();
-            assert_eq!(banned, wanted, "after {ticks} ticks, by version {engine_version}");
-            order.extend(wanted);
-        }
-        let heavy = order[0];
-        let others = order.iter().position(|key| *key != heavy).unwrap();
-        assert_eq!(others, if engine_version == WITHOUT_TURNS { 4 } else { 1 }, "{order:?}");
+    let mut order = Vec::new();
+    for ticks in 0..6 {
+        let [mut applied, mut skipped] = std::array::from_fn(|_| {
+            // Two of them are more than the stack of a test holds.
+            let mut harness = Box::new(Harness::with_options(options(1)));
+            harness.deploy(&[("heavy.bpmn", &heavy(4)), ("light.bpmn", LIGHT)]).unwrap();
+            for id in ["heavy", "light", "light"] {
+                created(&mut harness, id);
+            }
+            harness.now_ms += 20_000;
+            for _ in 0..ticks {
+                harness.apply(vec![Command::Tick, Command::GO_ON], vec![]);
+            }
+            harness
+        });
+        applied.apply(vec![Command::Tick, Command::GO_ON], vec![]);
+        let wanted = triggered(&applied);
+        assert_eq!(wanted.len(), 1);
+        let effects = skipped.set_aside(vec![Command::Tick], None);
+        let banned: Vec<Key> = effects.banned.iter().map(|(key, _)| *key).collect();
+        assert_eq!(banned, wanted, "after {ticks} ticks");
+        order.extend(wanted);
     }
+    let heavy = order[0];
+    let others = order.iter().position(|key| *key != heavy).unwrap();
+    assert_eq!(others, 1, "{order:?}");
 }

@@ -151,9 +151,9 @@ fn a_business_rule_that_names_no_decision_is_an_incident() {
             > set #1 {"which": "none"}
             > resolve d
               incident d EXTRACT_VALUE_ERROR resolved
-              incident d DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'none', but no decision found for id 'none'.
+              incident d CALLED_DECISION_ERROR created: Expected to evaluate decision 'none', but no decision found for id 'none'.
             > cancel #1
-              incident d DECISION_EVALUATION_ERROR resolved
+              incident d CALLED_DECISION_ERROR resolved
         "#]],
     );
 }

@@ -50,7 +50,6 @@ fn an_interrupting_event_sub_process_ends_everything_beside_it() {
               t terminated
               caught activating, activated
               c activating, activated, completing
-              c.why = "rain" created
               p.why = "rain" created
               c completed
               u activating

@@ -2,8 +2,9 @@
 
 use engine::{Options, Outcome};
 use protocol::{
-    AwaitResult, Command, CompleteJob, CreateInstance, DefinitionRef, Idempotency, IdempotencySettings, Key,
-    Name, RejectionType, Response,
+    Authorization, AuthorizationScope, AwaitResult, Caller, CircleKind, Command, CompleteJob, CreateInstance,
+    DefinitionRef, EntityType, Idempotency, IdempotencySettings, IdentityCommand, Key, Membership, Name,
+    PasswordHash, PermissionType, Principal, RejectionType, ResourceType, Response, User,
 };
 
 use crate::support::{Harness, document};
@@ -77,9 +78,10 @@ fn a_worker_that_did_not_hear_of_its_completion_completes_again() {
     let first = harness.command(complete(job_key).once(Some(by(1, 1))));
     assert_eq!(first, Some(Ok(Response::Done)));
     assert_eq!(harness.command(complete(job_key).once(Some(by(1, 1)))), first);
+    let before = harness.content();
     let other = harness.command(complete(job_key).once(Some(by(2, 1))));
-    assert_eq!(refusal(other.clone()), RejectionType::NotFound);
-    assert_eq!(harness.command(complete(job_key).once(Some(by(2, 1)))), other, "a refusal is an answer");
+    assert_eq!(refusal(other), RejectionType::NotFound);
+    assert_eq!(harness.content(), before, "a refusal takes no place");
 }
 
 #[test]
@@ -192,4 +194,136 @@ fn an_answer_that_is_too_large_is_not_kept() {
     assert_eq!(again.kind, RejectionType::InvalidState);
     assert!(again.reason.contains("was done, but its answer of"), "{}", again.reason);
     assert_eq!(instances(&harness), 0);
+}
+
+/// Ann, whose permissions and tenants count.
+fn asked_by(name: &str, command: Command) -> Command {
+    let caller = Caller {
+        checks_authorizations: true,
+        checks_tenants: true,
+        ..Caller::unchecked(Principal::user(name))
+    };
+    command.asked_by(Some(caller))
+}
+
+fn identity(harness: &mut Harness, command: IdentityCommand) -> Response {
+    harness.command(Command::Identity(command)).unwrap().unwrap()
+}
+
+/// A tenant and a permission for somebody; gives the key of the authorization.
+fn allow(harness: &mut Harness, name: &str) -> Key {
+    let membership = Membership {
+        kind: CircleKind::Tenant,
+        circle_id: Name::default_tenant(),
+        entity_type: EntityType::User,
+        entity_id: Name::from(name),
+    };
+    identity(harness, IdentityCommand::AddMember(membership));
+    let authorization = Authorization {
+        owner_type: EntityType::User,
+        owner_id: Name::from(name),
+        resource_type: ResourceType::ProcessDefinition,
+        scope: AuthorizationScope::Any,
+        permissions: vec![PermissionType::CreateProcessInstance, PermissionType::UpdateProcessInstance],
+    };
+    match identity(harness, IdentityCommand::CreateAuthorization(authorization)) {
+        Response::AuthorizationCreated { authorization_key } => authorization_key,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn with_users(settings: IdempotencySettings, names: &[&str]) -> Harness {
+    let mut harness = deployed(settings);
+    identity(&mut harness, IdentityCommand::SetUp);
+    for name in names {
+        let user = User {
+            username: Name::from(*name),
+            name: Name::from(*name),
+            email: Name::from(*name),
+            password_hash: PasswordHash(Name::from("x")),
+        };
+        identity(&mut harness, IdentityCommand::CreateUser(user));
+    }
+    harness
+}
+
+#[test]
+fn an_answer_is_given_again_to_whoever_still_may() {
+    let settings = IdempotencySettings { keep_ms: KEEP_MS as u64, max_keys: 100, max_bytes: 100_000 };
+    let mut harness = with_users(settings, &["ann"]);
+    let authorization_key = allow(&mut harness, "ann");
+    let create = || asked_by("ann", creation(r#"{"secret":1}"#, None)).once(Some(by(1, 1)));
+    let created = harness.command(create());
+    assert!(matches!(created, Some(Ok(_))), "{created:?}");
+    let job_key = harness.activate("t", 1)[0].key;
+    // The job is gone with its answer: what it took is known all the same.
+    let complete = || asked_by("ann", complete(job_key)).once(Some(by(2, 1)));
+    assert_eq!(harness.command(complete()), Some(Ok(Response::Done)));
+    // One that waits, too.
+    let wait = |number| asked_by("ann", creation("{}", Some(number))).once(Some(by(3, 1)));
+    assert_eq!(harness.command(wait(11)), None);
+    harness.flush_and_reopen();
+    assert_eq!(harness.command(create()), created);
+    assert_eq!(harness.command(complete()), Some(Ok(Response::Done)));
+
+    identity(&mut harness, IdentityCommand::DeleteAuthorization { authorization_key });
+    for refused in [create(), complete(), wait(12)] {
+        assert_eq!(refusal(harness.command(refused)), RejectionType::Forbidden);
+    }
+    allow_again(&mut harness);
+    assert_eq!(harness.command(create()), created);
+    assert_eq!(harness.command(wait(12)), None);
+    let membership = Membership {
+        kind: CircleKind::Tenant,
+        circle_id: Name::default_tenant(),
+        entity_type: EntityType::User,
+        entity_id: Name::from("ann"),
+    };
+    identity(&mut harness, IdentityCommand::RemoveMember(membership));
+    for refused in [create(), complete(), wait(13)] {
+        assert_eq!(refusal(harness.command(refused)), RejectionType::NotFound);
+    }
+    assert_eq!(instances(&harness), 1);
+}
+
+fn allow_again(harness: &mut Harness) {
+    let authorization = Authorization {
+        owner_type: EntityType::User,
+        owner_id: Name::from("ann"),
+        resource_type: ResourceType::ProcessDefinition,
+        scope: AuthorizationScope::Any,
+        permissions: vec![PermissionType::CreateProcessInstance, PermissionType::UpdateProcessInstance],
+    };
+    identity(harness, IdentityCommand::CreateAuthorization(authorization));
+}
+
+#[test]
+fn nobody_takes_the_places_of_others() {
+    const MAX: u64 = 20;
+    let settings = IdempotencySettings { keep_ms: KEEP_MS as u64, max_keys: MAX, max_bytes: 100_000 };
+    let mut harness = with_users(settings, &["ann", "bob", "eve"]);
+    for name in ["ann", "bob"] {
+        allow(&mut harness, name);
+    }
+    // A principal without any right takes none.
+    for key in 1..=2 * MAX {
+        let command = asked_by("eve", creation("{}", None)).once(Some(by(100 + key, 1)));
+        harness.command(command).unwrap().unwrap_err();
+    }
+    assert!(is_clean(&harness));
+    let ask = |harness: &mut Harness, name: &str, key: u64| {
+        harness.command(asked_by(name, creation("{}", None)).once(Some(by(key, 1)))).unwrap()
+    };
+    let taken = |harness: &mut Harness, name: &str, from: u64| {
+        (from..from + 2 * MAX).take_while(|key| ask(harness, name, *key).is_ok()).count() as u64
+    };
+    assert_eq!(taken(&mut harness, "ann", 1000), MAX / 2);
+    assert_eq!(refusal(Some(ask(&mut harness, "ann", 5000))), RejectionType::ResourceExhausted);
+    assert_eq!(taken(&mut harness, "bob", 2000), MAX / 4);
+    harness.flush_and_reopen();
+    harness.command(creation("{}", None).once(Some(by(3000, 1)))).unwrap().unwrap();
+    harness.advance(KEEP_MS);
+    assert!(is_clean(&harness));
+    assert_eq!(harness.engine().tables().keyed_principals.len().unwrap(), 0);
+    assert_eq!(taken(&mut harness, "bob", 4000), MAX / 2);
 }

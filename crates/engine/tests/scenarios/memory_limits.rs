@@ -19,6 +19,8 @@ const SMALL: WorkLimits = WorkLimits {
     max_collection_bytes: 5_000,
     max_instance_variable_bytes: 10_000,
     max_record_bytes_per_command: 1_000_000,
+    max_entries_per_command: 1_000,
+    max_scope_variables: 1_000,
 };
 
 #[track_caller]
@@ -366,6 +368,41 @@ fn a_command_yields_after_its_records() {
     assert!((60_000..140_000).contains(&most), "{most}");
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(11);
+}
+
+/// Records that are small are bounded by their number: each called instance has all variables of its caller.
+#[test]
+fn a_command_yields_after_many_small_records() {
+    const VARIABLES: usize = 1_000;
+    let mut harness = Harness::with_options(Options { records: true, ..Options::default() });
+    let outer = "process p\nstart s\ncall c process=q each=\"for i in 1..20 return i\"\nend e\ns -> c -> e";
+    harness
+        .deploy(&[("q.bpmn", "process q\nstart s\njob t\nend e\ns -> t -> e"), ("p.bpmn", outer)])
+        .unwrap();
+    let members: Vec<_> = (0..VARIABLES).map(|at| format!("\"v{at}\":0")).collect();
+    let create = Command::CreateInstance(CreateInstance {
+        variables: document(&format!("{{{}}}", members.join(","))),
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
+    });
+    let (mut most, mut batches, mut batch) = (0, 0, vec![create]);
+    loop {
+        let effects = harness.apply(batch, vec![]);
+        most = most.max(effects.records.len());
+        batches += 1;
+        if !effects.has_pending_steps {
+            break;
+        }
+        batch = vec![Command::GO_ON];
+    }
+    // One step cannot be parted.
+    assert!(most < 4096 + VARIABLES + 100 && batches >= 5, "{most} records in one of {batches} batches");
+    let key = harness.engine().tables().instances.keys(.., 1).unwrap()[0];
+    harness
+        .command(Command::CancelInstance { process_instance_key: key, operation_reference: None })
+        .unwrap()
+        .unwrap();
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(7);
 }
 
 #[test]

@@ -26,12 +26,10 @@ fn the_oldest_buffered_message_goes_first() {
               message m/a published
             > create p {"id":"a"}
               p.id = "a" created
-              wait.x = 1 created
               p.x = 1 created
               = created p v1
             > create p {"id":"a"}
               #2.p.id = "a" created
-              #2.wait.x = 2 created
               #2.p.x = 2 created
               = created p v1
             left: messages 2, message_by_name 2, message_due 2, message_correlations 2

@@ -42,7 +42,6 @@ fn a_message_completes_the_event_with_its_key() {
               subscription wait/wait m/a correlated
               message m/a expired
               wait completing
-              wait.x = 1 created
               p.x = 1 created
               wait completed
               e activating, activated, completing, completed
@@ -560,7 +559,6 @@ fn what_an_event_takes_is_kept_at_the_event_and_a_receive_task_keeps_nothing() {
               subscription c/c one/a correlated
               message one/a expired
               c completing
-              c.n = 1 created
               p.n = 1 updated
               c completed
               -- c_r

@@ -217,7 +217,7 @@ fn a_list_begins_where_there_was_none() {
               #1 migrated
             > complete a {"r":2}
               a completing
-              pick#innerInstance.r = 2 created
+              order.r = 2 created
               a completed
               after activating, activated, completing, completed
               pick#innerInstance completing, completed

@@ -263,8 +263,7 @@ fn what_waits_for_people_is_taken_away_with_its_incident() {
          s -> g
          g -> a if x
          g -> b default
-         a -> e
-         b -> e",
+         a -> e",
         r#"create p
          modify #1 +b -g
          create p {"x":true}
@@ -317,26 +316,24 @@ fn what_waits_for_people_is_taken_away_with_its_incident() {
               job #2.a created type t retries 3
               #2.a activated
             > fail a
-              = rejected INVALID_STATE: Expected to fail job with key '<key>', but it is not activated
+              job #2.a failed retries 0
+              incident #2.a JOB_NO_RETRIES created: No more retries left.
             > modify #2 a>b
               #2.b activating
               #2 modified
               job #2.b created type t retries 3
               #2.b activated
               #2.a terminating
+              incident #2.a JOB_NO_RETRIES resolved
               job #2.a canceled
               #2.a terminated
             > complete b@1
               job b completed
               b completing, completed
-              -- b_e
-              e activating, activated, completing, completed
               p completing, completed
             > complete b@2
               job #2.b completed
               #2.b completing, completed
-              -- b_e
-              #2.e activating, activated, completing, completed
               #2.p completing, completed
         "#]],
     );

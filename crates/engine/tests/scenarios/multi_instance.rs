@@ -529,8 +529,8 @@ fn every_kind_of_activity_may_be_multi_instance() {
               free.item = 2 created
               free.loopCounter = 2 created
               free.adHocSubProcessElements = [{"elementId":"a"}] created
-              free#innerInstance.b = 1 created
-              free#innerInstance.b = 2 created
+              p.b = 1 created
+              p.b = 2 updated
         "#]],
     );
 }

@@ -17,12 +17,14 @@ pub const LIMITS: WorkLimits = WorkLimits {
     max_collection_bytes: 6_000,
     max_instance_variable_bytes: 12_000,
     max_record_bytes_per_command: 1_000_000,
+    max_entries_per_command: 60,
+    max_scope_variables: 50,
 };
 
 /// A case that reaches a limit, and the place of its report.
 enum Reached {
     /// An element of the model, activated with these variables.
-    Incident(&'static str, String),
+    Incident(String, String),
     /// A refusal of variables of the client: a number of texts of a number of bytes.
     Refusal(usize, usize),
 }
@@ -33,42 +35,58 @@ pub fn texts(count: usize, bytes: usize) -> String {
     format!("{{{}}}", entries.join(","))
 }
 
+/// An element with so many mappings of small numbers.
+fn mappings(element: &str, direction: &str, count: usize) -> String {
+    let mappings: Vec<_> = (0..count).map(|at| format!("{direction}:a{at}=\"=1\"")).collect();
+    format!("{element} {}", mappings.join(" "))
+}
+
 fn rows(limit: WorkLimit) -> Vec<Reached> {
     let none = String::from("{}");
     match limit {
         WorkLimit::Fuel => vec![
-            Reached::Incident("job t in:a=\"=some i in 1..90000 satisfies false\"", none.clone()),
-            Reached::Incident("script t expr=\"some i in 1..90000 satisfies false\" result=r", none),
+            Reached::Incident("job t in:a=\"=some i in 1..90000 satisfies false\"".to_owned(), none.clone()),
+            Reached::Incident(
+                "script t expr=\"some i in 1..90000 satisfies false\" result=r".to_owned(),
+                none,
+            ),
         ],
         WorkLimit::EvaluationBytes => vec![
-            Reached::Incident("job t in:a=\"=count(for i in 1..5000 return [i])\"", none.clone()),
-            Reached::Incident("script t expr=\"for i in 1..5000 return {a: i}\" result=r", none),
+            Reached::Incident("job t in:a=\"=count(for i in 1..5000 return [i])\"".to_owned(), none.clone()),
+            Reached::Incident("script t expr=\"for i in 1..5000 return {a: i}\" result=r".to_owned(), none),
         ],
         WorkLimit::StepBytes => vec![Reached::Incident(
-            "job t in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\"",
+            "job t in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\"".to_owned(),
             texts(1, 4_500),
         )],
         WorkLimit::VariableBytes => vec![
-            Reached::Incident("job t in:a=\"=[t0, t0]\"", texts(1, 4_500)),
-            Reached::Incident("script t expr=\"t0 + t0\" result=r", texts(1, 4_500)),
+            Reached::Incident("job t in:a=\"=[t0, t0]\"".to_owned(), texts(1, 4_500)),
+            Reached::Incident("script t expr=\"t0 + t0\" result=r".to_owned(), texts(1, 4_500)),
             Reached::Refusal(1, 5_001),
         ],
         WorkLimit::CollectionBytes => vec![
-            Reached::Incident("task t each=\"for i in 1..2000 return i\"", none),
+            Reached::Incident("task t each=\"for i in 1..2000 return i\"".to_owned(), none),
             Reached::Incident(
-                "script t each=\"[1,2]\" as=n expr=\"t0\" result=r collect=all gives=r",
+                "script t each=\"[1,2]\" as=n expr=\"t0\" result=r collect=all gives=r".to_owned(),
                 texts(1, 3_500),
             ),
         ],
         WorkLimit::InstanceVariableBytes => vec![
-            Reached::Incident("job t in:a=\"=t0\" in:b=\"=t0\"", texts(2, 4_000)),
-            Reached::Incident("job t each=\"[t0,t1]\" as=item", texts(2, 2_900)),
-            Reached::Incident("task t each=\"[t0]\"", texts(2, 4_900)),
+            Reached::Incident("job t in:a=\"=t0\" in:b=\"=t0\"".to_owned(), texts(2, 4_000)),
+            Reached::Incident("job t each=\"[t0,t1]\" as=item".to_owned(), texts(2, 2_900)),
+            Reached::Incident("task t each=\"[t0]\"".to_owned(), texts(2, 4_900)),
             Reached::Incident(
-                "script t each=\"[1]\" expr=\"t0\" result=r collect=all gives=r",
+                "script t each=\"[1]\" expr=\"t0\" result=r collect=all gives=r".to_owned(),
                 texts(2, 4_900),
             ),
             Reached::Refusal(3, 4_900),
+        ],
+        WorkLimit::Entries => vec![Reached::Refusal(61, 10)],
+        WorkLimit::ScopeVariables => vec![
+            Reached::Incident(mappings("job t", "in", 51), none.clone()),
+            Reached::Incident(mappings("script t expr=\"1\" result=r", "out", 51), none),
+            Reached::Incident(mappings("script t expr=\"1\" result=r", "out", 30), texts(30, 10)),
+            Reached::Refusal(55, 10),
         ],
     }
 }
@@ -108,7 +126,7 @@ fn every_limit_is_named_with_its_figure() {
         for row in rows {
             match row {
                 Reached::Incident(element, variables) => {
-                    let mut harness = harness(element);
+                    let mut harness = harness(&element);
                     create(&mut harness, &variables).unwrap();
                     let found = messages(&harness);
                     let [message, ..] = found.as_slice() else {

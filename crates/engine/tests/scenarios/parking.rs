@@ -2,7 +2,7 @@
 
 use engine::Outcome;
 use engine::entity::RowTotals;
-use protocol::{Command, Name, ParkRecord, RejectionType, Response};
+use protocol::{Command, Intent, Name, ParkRecord, RejectionType, Response};
 
 use crate::support::Harness;
 
@@ -72,6 +72,22 @@ fn a_forgotten_exporter_takes_its_parked_records_along() {
     }
     assert!(done(harness.command(Command::ForgetExporter { exporter: Name::from("a") })));
     assert_eq!(parked(&harness), at(&[("aa", 3)]));
+}
+
+#[test]
+fn records_of_before_a_purge_are_not_parked_after_it() {
+    let mut harness = Harness::new();
+    let last = harness.engine().position();
+    assert!(done(harness.command(park("a", last, 1))));
+    harness.command(Command::Purge { after: None }).unwrap().unwrap();
+    assert_eq!(parked(&harness), at(&[]));
+    // An exporter whose target was away comes to them now. The record of the purge is the first of after it.
+    harness.flush_and_reopen();
+    let purged = harness.records().find(|record| record.intent == Intent::Purged).unwrap().position;
+    for position in [last, purged - 1, purged] {
+        assert!(done(harness.command(park("a", position, 1))));
+    }
+    assert_eq!(parked(&harness), at(&[("a", purged)]));
 }
 
 #[test]

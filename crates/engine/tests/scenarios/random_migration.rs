@@ -15,7 +15,7 @@ pub fn versions(model: &str) -> [String; 3] {
     [changed, renamed(model), model.to_owned()]
 }
 
-/// The same model with other IDs of elements.
+/// A copy of a model with other IDs of elements.
 fn renamed(model: &str) -> String {
     // The processes keep their names.
     let processes = bpmn::parse(bpmn(model).as_bytes(), &Limits::default()).unwrap_or_default();

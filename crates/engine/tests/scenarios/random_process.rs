@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::entity::ErrorType;
 use engine::{FaultPoint, Options, WorkLimits};
-use models::{CODES, Model, generate};
+use models::{CODES, Model, check_mappings, generate};
 use protocol::{
-    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, BusinessIdClaim, Command, CompleteJob,
-    CorrelateMessage, CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals,
-    FailJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Name, PublishMessage, RecordValue,
-    SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
+    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, CreateBatchOperation,
+    CreateInstance, DefinitionRef, Document, FailJob, Intent, JobKind, JobListenerEventType, JobResult, Key,
+    Name, PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand,
+    UserTaskOperation,
 };
 
 use crate::random_consistency::check_consistency;
@@ -35,13 +35,26 @@ const SIZE: usize = 40;
 const ACTIONS: u64 = 120;
 /// Rounds that end the instances; more than most models need.
 const ROUNDS: usize = 400;
-/// The same where instances are modified: then some may never end.
+/// Rounds that end the instances where they are modified: then some may never end.
 const ROUNDS_MODIFIED: usize = 60;
 /// Number of cancellations of everything if the engine fails: one in vain, one after a message has started another
 /// instance, and one for each listener of a user task.
 const CANCELLATIONS: usize = 8;
+/// Jobs that a failure message shows.
+const SHOWN_JOBS: usize = 10;
 /// Rounds for models with loops inside loops; far more than any model needs, unless it is stuck.
 const MAX_ROUNDS: usize = 4_000;
+
+/// Values with parts, and some that can have none.
+const PARTS: [&str; 7] = [
+    r#"{"a":1,"b":2}"#,
+    r#"{"b":{"a":"x","c":{"a":3}},"c":null}"#,
+    r#"{"a":{"a":{"a":1}},"b":"[1,2]","c":true}"#,
+    r#"{"a":"text","c":{"c":{"b":1.5}}}"#,
+    "{}",
+    "7",
+    "null",
+];
 
 pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name)
@@ -163,8 +176,10 @@ impl Case {
         let result = catch_unwind(AssertUnwindSafe(|| {
             if is_hostile {
                 run.all_hostile(&self.model, self.decisions.as_deref(), self.actions);
+                check_mappings(std::slice::from_ref(&self.model), run.harness.records());
             } else {
                 run.all(&self.model, self.actions);
+                check_mappings(&versions(&self.model), run.harness.records());
             }
             run.harness.verify_replay(self.seed);
         }));
@@ -232,12 +247,20 @@ impl Run {
     fn all(&mut self, model: &str, actions: u64) {
         let dish = ("dish.dmn", include_str!("models/dish.dmn"));
         let versions = if self.migrates { versions(model).to_vec() } else { vec![model.to_owned()] };
-        for model in versions {
-            self.harness
-                .deploy(&[("main.bpmn", &model), dish])
-                .unwrap_or_else(|rejection| panic!("{rejection}"));
-        }
+        let deploy = |run: &mut Self| {
+            for model in &versions {
+                run.harness
+                    .deploy(&[("main.bpmn", model), dish])
+                    .unwrap_or_else(|rejection| panic!("{rejection}"));
+            }
+        };
+        deploy(self);
+        let purged_at = self.random.percent(15).then(|| self.random.below(ACTIONS));
         for action in 0..actions {
+            if purged_at == Some(action) {
+                self.purge();
+                deploy(self);
+            }
             if action % (ACTIONS / 3) == 0 {
                 self.create(action / (ACTIONS / 3));
             }
@@ -258,13 +281,43 @@ impl Run {
         assert!(self.harness.is_empty(), "left over: {:?}\n{}", self.harness.leftovers(), self.describe());
     }
 
+    /// Nothing is left, whatever went on, and jobs of before are unknown.
+    fn purge(&mut self) {
+        assert!(self.run_alone(Command::Purge { after: None }), "nothing else changes the cluster");
+        let tables = self.harness.engine().tables();
+        assert!(self.harness.is_empty(), "left after a purge: {:?}", self.harness.leftovers());
+        assert!(tables.definitions.is_empty().unwrap() && tables.messages.is_empty().unwrap());
+        let change = self.harness.engine().cluster_change().expect("it has begun");
+        assert!(self.run_alone(Command::EndChange(change.id)));
+        if let Some(job) = self.held.pop() {
+            let command = Command::CompleteJob(CompleteJob::of(job.key, Document::empty()));
+            assert!(!self.run_alone(command), "a job of before is done");
+        }
+    }
+
     pub fn create(&mut self, number: u64) {
+        let parts = self.parts(80);
         let command = Command::CreateInstance(CreateInstance {
-            variables: document(&format!(r#"{{"key":"k{}","r":{number}}}"#, number % 2)),
+            variables: document(&format!(r#"{{"key":"k{}","r":{number}{parts}}}"#, number % 2)),
             start_before: if self.modifies { self.start_instructions() } else { vec![] },
             ..CreateInstance::of(DefinitionRef::Id { id: Name::from("main"), version: None })
         });
         self.run(command);
+    }
+
+    /// Sometimes the variables `o` and `q`, of which mappings make parts.
+    fn parts(&mut self, percent: u64) -> String {
+        let mut variables = String::new();
+        for name in ["o", "q"] {
+            if self.random.percent(percent) {
+                let _ = write!(
+                    variables,
+                    ",\"{name}\":{}",
+                    PARTS[self.random.below(PARTS.len() as u64) as usize]
+                );
+            }
+        }
+        variables
     }
 
     /// Applies a command, sometimes with demand, and leaves its left-over steps to later ones.
@@ -337,10 +390,19 @@ impl Run {
                 // A list that collections are set to has places for all values, or not.
                 let list = ["", r#","list":[6,5,4,3,2,1]"#, r#","list":[]"#, r#","list":0"#]
                     [self.random.below(8).saturating_sub(4) as usize];
-                if let Some(element_instance_key) = self.any_element_instance() {
+                let roots = self.roots();
+                // A variable of parts is only set where no input mappings make it.
+                let (scope, parts) = match self.random.below(3) {
+                    0 if !roots.is_empty() => {
+                        let root = roots[self.random.below(roots.len() as u64) as usize];
+                        (Some(root), self.parts(50))
+                    }
+                    _ => (self.any_element_instance(), String::new()),
+                };
+                if let Some(element_instance_key) = scope {
                     self.run(Command::SetVariables(SetVariables {
                         element_instance_key,
-                        variables: document(&format!(r#"{{"r":{r},"c":{c},"d":{d}{list}}}"#)),
+                        variables: document(&format!(r#"{{"r":{r},"c":{c},"d":{d}{list}{parts}}}"#)),
                         local: r.is_multiple_of(2),
                         operation_reference: None,
                         request_id: None,
@@ -384,7 +446,8 @@ impl Run {
         let (job_key, result) = (job.key, decision(&job, self.random.below(4)));
         let d =
             if self.random.percent(20) { format!(r#","d":{}"#, self.random.below(8)) } else { String::new() };
-        let variables = document(&format!(r#"{{"r":{}{d}}}"#, self.random.below(10)));
+        let parts = if job.kind == JobKind::BpmnElement { self.parts(10) } else { String::new() };
+        let variables = document(&format!(r#"{{"r":{}{d}{parts}}}"#, self.random.below(10)));
         let command = match self.random.below(10) {
             0 => Command::FailJob(FailJob {
                 job_key,
@@ -451,75 +514,6 @@ impl Run {
                 request_id: None,
             }));
         }
-    }
-
-    /// Of a message: seldom one, which may have to be unique.
-    fn business_id(&mut self) -> Option<BusinessIdClaim> {
-        let business_id = Name::from(["", "", "", "x", "y"][self.random.below(5) as usize]);
-        let is_unique = self.random.below(2) == 0;
-        (!business_id.is_empty()).then_some(BusinessIdClaim { business_id, is_unique })
-    }
-
-    fn publish(&mut self) {
-        let command = Command::PublishMessage(PublishMessage {
-            name: Name::from(format!(
-                "{}{}",
-                ["m", "n"][self.random.below(2) as usize],
-                self.random.below(4)
-            )),
-            correlation_key: Name::from(format!("k{}", self.random.below(2))),
-            time_to_live_ms: [0, 5000][self.random.below(2) as usize],
-            message_id: Name::default(),
-            variables: document(&format!(r#"{{"r":{}}}"#, self.random.below(10))),
-            tenant_id: Name::default_tenant(),
-            business_id: self.business_id(),
-        });
-        self.run(command);
-    }
-
-    /// Sends a message, a signal or a condition that may start instances.
-    fn start(&mut self) {
-        let (number, key) = (self.random.below(5), self.random.below(2));
-        let variables = document(&format!(r#"{{"r":{},"key":"k{key}"}}"#, self.random.below(10)));
-        let (name, tenant_id) = (Name::from(format!("b{number}")), Name::default_tenant());
-        let correlation_key = Name::from(["", "k0", "k1"][self.random.below(3) as usize]);
-        let command = match self.random.below(5) {
-            0 | 1 => Command::PublishMessage(PublishMessage {
-                name,
-                correlation_key,
-                time_to_live_ms: [0, 5000][self.random.below(2) as usize],
-                message_id: Name::default(),
-                variables,
-                tenant_id,
-                business_id: self.business_id(),
-            }),
-            2 => Command::CorrelateMessage(CorrelateMessage {
-                name,
-                correlation_key,
-                variables,
-                tenant_id,
-                business_id: self.business_id(),
-            }),
-            3 => {
-                let name = Name::from(format!("i{number}"));
-                Command::BroadcastSignal(BroadcastSignal { name, variables, tenant_id })
-            }
-            _ => Command::EvaluateConditionals(EvaluateConditionals {
-                variables,
-                tenant_id,
-                definition_key: None,
-            }),
-        };
-        self.run(command);
-    }
-
-    fn broadcast(&mut self) {
-        let (name, r) = (self.random.below(3), self.random.below(10));
-        self.run(Command::BroadcastSignal(BroadcastSignal {
-            name: Name::from(format!("{}{name}", ["g", "h"][(r % 2) as usize])),
-            variables: document(&format!(r#"{{"r":{r}}}"#)),
-            tenant_id: Name::default_tenant(),
-        }));
     }
 
     /// Resolves incidents; with `for_good`, an incident that cannot be resolved ends its instance.
@@ -608,6 +602,7 @@ impl Run {
             }
         }
         let _ = writeln!(out, "activated: {times:?}");
+        let _ = writeln!(out, "jobs: {:?}", tables.jobs.scan(.., SHOWN_JOBS).unwrap());
         for (key, instance_key, id) in &activated {
             if let Some(row) = tables.element_instances.get(key).unwrap() {
                 let _ = writeln!(out, "{id} in {instance_key}: {row:?}");

@@ -414,3 +414,44 @@ fn xml_files_that_are_no_models_are_kept_as_they_are() {
         "#]],
     );
 }
+
+#[test]
+fn endings_are_of_any_case_and_content_of_a_kind_needs_its_ending() {
+    let process = models::bpmn("process p\nstart s");
+    let decision = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="g"><decision id="d"><literalExpression><text>1</text></literalExpression></decision></definitions>"#;
+    check_with(
+        &[
+            ("ORDER.BPMN", &process),
+            ("Rules.Dmn", decision),
+            ("ASK.FORM", ASK),
+            ("Robot.RPA", ROBOT),
+            ("order.bpm", &process),
+            ("order.old", &process),
+            ("rules.xml", decision),
+            ("rules.txt", &format!("\u{feff}  {decision}")),
+            ("ask.json", ASK),
+            ("data.json", r#"{"components": [], "id": "x"}"#),
+            ("about.md", "The namespace is http://www.omg.org/spec/BPMN/20100524/MODEL"),
+        ],
+        Options::default(),
+        "show definitions
+         deploy ORDER.BPMN Rules.Dmn ASK.FORM Robot.RPA
+         deploy order.bpm order.old rules.xml rules.txt ask.json data.json
+         deploy data.json about.md",
+        expect![[r#"
+            > deploy ORDER.BPMN Rules.Dmn ASK.FORM Robot.RPA
+              process p v1 created
+              decisions g v1 created
+              decision d v1 created
+              form ask v1 created
+              file robot v1 created
+              = deployed p v1 decisions:g v1 decision:d v1 form:ask v1 file:robot v1
+            > deploy order.bpm order.old rules.xml rules.txt ask.json data.json
+              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'order.bpm': the content is a BPMN model, but the name does not end with '.bpmn'|'order.old': the content is a BPMN model, but the name does not end with '.bpmn'|'rules.xml': the content is a DMN model, but the name does not end with '.dmn'|'rules.txt': the content is a DMN model, but the name does not end with '.dmn'|'ask.json': the content is a form, but the name does not end with '.form'
+            > deploy data.json about.md
+              file data.json v1 created
+              file about.md v1 created
+              = deployed file:data.json v1 file:about.md v1
+        "#]],
+    );
+}

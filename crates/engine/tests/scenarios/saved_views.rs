@@ -9,7 +9,7 @@ use crate::support::Harness;
 
 fn view(owner: &str, name: &str, is_shared: bool) -> SavedView {
     let (page, query) = ("operate/processes".into(), "active=true".into());
-    SavedView { key: 0, owner: owner.into(), name: name.into(), page, query, is_shared }
+    SavedView { key: 0, owner: owner.into(), name: name.into(), page, query, is_shared, tenant_ids: None }
 }
 
 fn run(harness: &mut Harness, command: SavedViewCommand) -> Result<Response, RejectionType> {
@@ -91,4 +91,23 @@ fn an_owner_has_a_limited_number_of_views() {
     let key = create(&mut harness, view("USER:bob", "first", false)).unwrap();
     run(&mut harness, SavedViewCommand::Delete { key, owner: "USER:bob".into() }).unwrap();
     assert_eq!(seen(&mut harness, "USER:ann").len(), SavedView::OF_OWNER_MAX);
+}
+
+#[test]
+fn an_owner_shares_a_limited_number_of_views() {
+    let mut harness = Harness::new();
+    let mut last = 0;
+    for number in 0..SavedView::SHARED_OF_OWNER_MAX {
+        last = create(&mut harness, view("USER:ann", &number.to_string(), true)).unwrap();
+    }
+    assert_eq!(create(&mut harness, view("USER:ann", "more", true)), Err(RejectionType::InvalidState));
+    let own = create(&mut harness, view("USER:ann", "own", false)).unwrap();
+    let shared = |key| SavedViewCommand::Update(SavedView { key, ..view("USER:ann", "again", true) });
+    assert_eq!(run(&mut harness, shared(own)).unwrap_err(), RejectionType::InvalidState);
+    run(&mut harness, shared(last)).unwrap();
+    create(&mut harness, view("USER:bob", "first", true)).unwrap();
+    for number in 0..=SavedView::SHARED_OF_OWNER_MAX {
+        create(&mut harness, view("", &number.to_string(), true)).unwrap();
+    }
+    harness.verify_replay(1);
 }

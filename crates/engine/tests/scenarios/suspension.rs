@@ -482,3 +482,53 @@ fn a_business_id_is_assigned_once() {
         "#]],
     );
 }
+
+#[test]
+fn listeners_of_a_cancellation_go_on_when_a_suspended_instance_is_cancelled() {
+    check(
+        "process p
+         start s
+         user t task:canceling=x
+         boundary b on=t timer=PT1M
+         end e
+         s -> t -> e
+         b -> e",
+        "hide flows timers
+         create p
+         advance 1m
+         halt #1
+         activate x
+         cancel #1
+         activate x
+         complete t",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              t activating
+              task t creating
+              task t created
+              t activated
+              = created p v1
+            > advance 1m
+              t terminating
+              task t canceling action=cancel
+              job t created type x retries 3 task listener canceling
+            > halt #1
+              p suspended
+            > activate x
+              < no job
+            > cancel #1
+              p terminating
+            > activate x
+              job t activated
+              < job t TASK_LISTENER CANCELING retries 3 deadline 660000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685257","io.camunda.zeebe:action":"cancel","io.camunda.zeebe:priority":"50"} task [cancel of '', priority 50]
+            > complete t
+              job t completed
+              task t canceled action=cancel
+              t terminated
+              p terminated
+        "#]],
+    );
+}

@@ -95,7 +95,7 @@ fn constants_and_libraries_belong_to_a_version() {
         libraries()
     );
     expect![[r#"
-        version 5
+        version 1
         steps 100 due 100 children 32
         migration 20000 scan 64
         ended batches 100 items 200000 depth 1000

@@ -7,116 +7,58 @@
 //! Refusals are worded as clients of the compatible API know them. A principal that is not assigned to the tenant of
 //! something is told that there is no such thing.
 
+mod need;
 mod needs;
 pub(crate) mod rights;
 
 use std::sync::Arc;
 
 use protocol::{
-    Access, Caller, Command, HistoryKind, HistoryOwner, Name, PermissionType, Rejection, RejectionType,
-    ResourceType, UserTaskProperty,
+    Caller, Command, HistoryKind, HistoryOwner, Name, PermissionType, Principal, Rejection, RejectionType,
+    ResourceType,
 };
 use state::StateError;
+
+pub(crate) use need::RequiredPermissions;
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::entity::Instance;
-
-/// One permission, with one resource.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Need {
-    pub resource_type: ResourceType,
-    pub permission: PermissionType,
-    /// Without it, only a permission for all resources will do, unless [`Self::for_any_one`].
-    pub resource_id: Option<Name>,
-    /// Whether a permission for one resource will do, whichever that is.
-    pub for_any_one: bool,
-    /// Properties of the user task that name whoever asks.
-    pub properties: Vec<UserTaskProperty>,
-}
-
-impl Need {
-    pub fn of(resource_type: ResourceType, permission: PermissionType, id: impl Into<Name>) -> Self {
-        Self {
-            resource_type,
-            permission,
-            resource_id: Some(id.into()),
-            for_any_one: false,
-            properties: Vec::new(),
-        }
-    }
-
-    pub fn any(resource_type: ResourceType, permission: PermissionType) -> Self {
-        Self { resource_type, permission, resource_id: None, for_any_one: false, properties: Vec::new() }
-    }
-
-    /// With one resource at least.
-    pub fn any_one(resource_type: ResourceType, permission: PermissionType) -> Self {
-        Self { for_any_one: true, ..Self::any(resource_type, permission) }
-    }
-
-    /// With something of a process.
-    pub fn process(permission: PermissionType, process_id: &Name) -> Self {
-        Self::of(ResourceType::ProcessDefinition, permission, process_id.clone())
-    }
-
-    fn access(&self) -> Access<'_> {
-        Access {
-            resource_type: self.resource_type,
-            permission: self.permission,
-            resource_id: self.resource_id.as_deref(),
-            properties: &self.properties,
-        }
-    }
-
-    fn refusal(&self) -> Rejection {
-        let Self { resource_type, permission, resource_id, .. } = self;
-        let mut reason = format!(
-            "Insufficient permissions to perform operation '{permission}' on resource '{resource_type}'"
-        );
-        if let Some(id) = resource_id {
-            reason += &format!(", required resource identifiers are one of '[*, {id}]'");
-        }
-        Rejection::new(RejectionType::Forbidden, reason)
-    }
-}
-
-/// Permissions that a command requires.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RequiredPermissions {
-    /// The tenant of what it is about.
-    pub tenant_id: Option<Name>,
-    /// Whether the command makes that. Else it is to be found there.
-    pub is_new: bool,
-    /// One of these for each; the first of them is told when none is there.
-    pub permissions: Vec<Vec<Need>>,
-}
-
-impl RequiredPermissions {
-    pub fn new(tenant_id: Option<Name>, need: Need) -> Self {
-        Self { tenant_id, is_new: false, permissions: vec![vec![need]] }
-    }
-
-    /// For something that comes to be in a tenant.
-    pub fn to_create(tenant_id: &Name, need: Need) -> Self {
-        Self { is_new: true, ..Self::new(Some(tenant_id.clone()), need) }
-    }
-}
+use crate::identity::Memberships;
+use need::Need;
 
 impl CommandContext<'_> {
-    /// Refuses a command without the permissions that it requires.
-    pub fn check_access(&mut self, command: &Command) -> Result<(), Failure> {
-        let Some(caller) = self.checked_caller() else { return Ok(()) };
-        match self.required_permissions(command, &caller)? {
-            Some(required) => self.check_permissions(&caller, &required),
-            None => Ok(()),
+    /// Refuses a command without the permissions that it requires, which are given back. If it was done before, they
+    /// are known: its subject may be gone.
+    pub fn check_access(
+        &mut self,
+        command: &Command,
+        known: Option<RequiredPermissions>,
+    ) -> Result<Option<RequiredPermissions>, Failure> {
+        let Some(caller) = self.checked_caller() else { return Ok(None) };
+        let required = match known {
+            Some(known) => Some(known),
+            None => self.required_permissions(command, &caller)?,
+        };
+        if let Some(required) = &required {
+            self.check_permissions(&caller, required)?;
         }
+        Ok(required)
     }
 
     /// The caller, if any check applies.
     fn checked_caller(&self) -> Option<Arc<Caller>> {
         let caller = self.origin.caller.as_ref()?;
         (caller.checks_authorizations || caller.checks_tenants).then(|| Arc::clone(caller))
+    }
+
+    fn memberships_of(&mut self, principal: &Principal) -> Result<Arc<Memberships>, StateError> {
+        self.rights.memberships_of(self.tables, self.meta.grants_version, principal)
+    }
+
+    /// Whether a principal has a permission.
+    fn is_allowed(&mut self, principal: &Principal, need: &Need) -> Result<bool, StateError> {
+        self.rights.is_allowed(self.tables, self.meta.grants_version, principal, need)
     }
 
     /// Whether the caller may know that something of a tenant exists.

@@ -11,14 +11,20 @@ use protocol::{
 };
 use state::StateError;
 
-use super::{Need, RequiredPermissions};
+use super::need::{Need, RequiredPermissions};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::core::slices::Slices;
 use crate::entity::DefinitionKind;
 use crate::user_task::row::UserTask;
 
 /// Most subscriptions that a broadcast's permissions are derived from.
 const WAITING_MAX: usize = 100_000;
+
+/// The permission for the clock and for changes of the cluster.
+fn update_of_system() -> Need {
+    Need::any(R::System, P::Update)
+}
 
 impl CommandContext<'_> {
     /// Permissions that a command requires; `None` if it requires none, or if its subject does not exist, which the
@@ -30,6 +36,7 @@ impl CommandContext<'_> {
     ) -> Result<Option<RequiredPermissions>, Failure> {
         let new = |tenant_id: &Name, need| Ok(Some(RequiredPermissions::to_create(tenant_id, need)));
         let cluster = |need| Ok(Some(RequiredPermissions::new(None, need)));
+        let on = |key: &Key, permission| self.of_instance(*key, permission);
         match command.asked() {
             // Of the leader and of operators.
             Command::Tick
@@ -51,16 +58,14 @@ impl CommandContext<'_> {
             Command::CreateInstance(create) => {
                 self.demands_of_creation(&create.definition, &create.tenant_id, caller)
             }
-            Command::CancelInstance { process_instance_key: key, .. }
-            | Command::SuspendInstance { process_instance_key: key, .. }
-            | Command::ResumeInstance { process_instance_key: key, .. }
-            | Command::AssignBusinessId { process_instance_key: key, .. } => {
-                Ok(self.of_instance(*key, permission_of(command.asked()))?)
-            }
-            Command::CompleteJob(complete) => Ok(self.demands_of_job(complete.job_key)?),
-            Command::FailJob(fail) => Ok(self.demands_of_job(fail.job_key)?),
-            Command::ThrowError(throw) => Ok(self.demands_of_job(throw.job_key)?),
-            Command::UpdateJob(update) => Ok(self.demands_of_job(update.job_key)?),
+            Command::CancelInstance { process_instance_key: key, .. } => on(key, P::CancelProcessInstance),
+            Command::SuspendInstance { process_instance_key: key, .. }
+            | Command::ResumeInstance { process_instance_key: key, .. } => on(key, P::SuspendProcessInstance),
+            Command::AssignBusinessId { process_instance_key: key, .. } => on(key, P::UpdateProcessInstance),
+            Command::CompleteJob(complete) => self.demands_of_job(complete.job_key),
+            Command::FailJob(fail) => self.demands_of_job(fail.job_key),
+            Command::ThrowError(throw) => self.demands_of_job(throw.job_key),
+            Command::UpdateJob(update) => self.demands_of_job(update.job_key),
             Command::PublishMessage(publish) => new(&publish.tenant_id, Need::any(R::Message, P::Create)),
             Command::CorrelateMessage(correlate) => {
                 new(&correlate.tenant_id, Need::any(R::Message, P::Create))
@@ -73,27 +78,25 @@ impl CommandContext<'_> {
             }
             Command::ResolveIncident { incident_key, .. } => {
                 let Some(incident) = self.tables.incidents.get(incident_key)? else { return Ok(None) };
-                Ok(self.of_instance(incident.process_instance_key, P::UpdateProcessInstance)?)
+                self.of_instance(incident.process_instance_key, P::UpdateProcessInstance)
             }
             Command::SetVariables(set) => {
                 self.demands_of_variables(set.element_instance_key, set.local, caller)
             }
-            Command::Clock(_) => cluster(Need::any(R::System, P::Update)),
+            Command::Clock(_) | Command::Purge { .. } | Command::EndChange(_) => cluster(update_of_system()),
             Command::ActivateAdHoc(activate) => {
-                Ok(self.of_element(activate.element_instance_key, P::UpdateProcessInstance)?)
+                self.of_element(activate.element_instance_key, P::UpdateProcessInstance)
             }
             Command::CreateAgentInstance(create) => {
-                Ok(self.of_element(create.element_instance_key, P::UpdateProcessInstance)?)
+                self.of_element(create.element_instance_key, P::UpdateProcessInstance)
             }
             Command::UpdateAgentInstance(update) => self.demands_of_agent(update.agent_instance_key),
             Command::MigrateInstance(migrate) => self.demands_of_migration(migrate, caller),
-            Command::ModifyInstance(modify) => {
-                Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
-            }
+            Command::ModifyInstance(modify) => on(&modify.process_instance_key, P::ModifyProcessInstance),
             Command::CreateBatchOperation(create) => self.demands_of_action(&create.action, caller),
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
-            Command::ResolveInstanceIncidents { process_instance_key } => {
-                self.demands_of_resolution(*process_instance_key)
+            Command::ResolveInstanceIncidents { process_instance_key: key } => {
+                self.demands_of_resolution(*key)
             }
             Command::EvaluateDecision(evaluate) => self.demands_of_decision(evaluate, caller),
             Command::UserTask(command) => {
@@ -107,7 +110,7 @@ impl CommandContext<'_> {
 
     fn demands_of_agent(&mut self, agent_instance_key: Key) -> Result<Option<RequiredPermissions>, Failure> {
         let Some(agent) = self.tables.agent_instances.get(&agent_instance_key)? else { return Ok(None) };
-        Ok(self.of_instance(agent.process_instance_key, P::UpdateProcessInstance)?)
+        self.of_instance(agent.process_instance_key, P::UpdateProcessInstance)
     }
 
     /// All incidents of an instance, which are resolved by a batch operation.
@@ -135,7 +138,7 @@ impl CommandContext<'_> {
     }
 
     /// A permission for the process of an instance.
-    fn of_instance(&self, key: Key, permission: P) -> Result<Option<RequiredPermissions>, StateError> {
+    fn of_instance(&self, key: Key, permission: P) -> Result<Option<RequiredPermissions>, Failure> {
         Ok(self.tables.instances.get(&key)?.map(|instance| {
             let need = Need::process(permission, &instance.process_id);
             RequiredPermissions::new(Some(instance.tenant_id.clone()), need)
@@ -165,14 +168,14 @@ impl CommandContext<'_> {
         Ok(is_known.then(|| vec![Need::process(P::UpdateProcessInstance, &target.process_id)]))
     }
 
-    fn of_element(&self, key: Key, permission: P) -> Result<Option<RequiredPermissions>, StateError> {
+    fn of_element(&self, key: Key, permission: P) -> Result<Option<RequiredPermissions>, Failure> {
         match self.tables.element_instances.get(&key)? {
             Some(row) => self.of_instance(row.process_instance_key, permission),
             None => Ok(None),
         }
     }
 
-    fn demands_of_job(&self, key: Key) -> Result<Option<RequiredPermissions>, StateError> {
+    fn demands_of_job(&self, key: Key) -> Result<Option<RequiredPermissions>, Failure> {
         match self.tables.jobs.get(&key)? {
             Some(job) => self.of_instance(job.process_instance_key, P::UpdateProcessInstance),
             None => Ok(None),
@@ -281,9 +284,10 @@ impl CommandContext<'_> {
             let need = Need::any(R::ProcessDefinition, permission);
             // A permission for all processes needs no check of each.
             if caller.checks_authorizations && !self.is_allowed(&caller.principal, &need)? {
-                let ids = match permission {
-                    P::CreateProcessInstance => self.started_by_signal(name, tenant_id)?,
-                    _ => self.waiting_for_signal(name, tenant_id)?,
+                let ids = if permission == P::CreateProcessInstance {
+                    self.started_by_signal(name, tenant_id)?
+                } else {
+                    self.waiting_for_signal(name, tenant_id)?
                 };
                 permissions.extend(ids.iter().map(|id| vec![Need::process(permission, id)]));
             }
@@ -333,11 +337,14 @@ impl CommandContext<'_> {
             None => (0, 0)..=(Key::MAX, u32::MAX),
         };
         let mut ids = BTreeSet::new();
-        for (key, _) in self.tables.condition_starts.keys(range, usize::MAX)? {
-            if let Some(definition) = self.tables.definitions.get(&key)?
-                && definition.tenant_id == *tenant_id
-            {
-                ids.insert(definition.process_id.clone());
+        let mut slices = Slices::of(range);
+        while let Some(starts) = slices.keys(&self.tables.condition_starts)? {
+            for (key, _) in starts {
+                if let Some(definition) = self.tables.definitions.get(&key)?
+                    && definition.tenant_id == *tenant_id
+                {
+                    ids.insert(definition.process_id.clone());
+                }
             }
         }
         let permissions = ids.iter().map(|id| vec![Need::process(P::CreateProcessInstance, id)]).collect();
@@ -421,15 +428,6 @@ impl CommandContext<'_> {
             is_new: false,
             permissions: vec![needs],
         }))
-    }
-}
-
-/// The permission that a change of an instance as a whole takes.
-fn permission_of(command: &Command) -> P {
-    match command {
-        Command::CancelInstance { .. } => P::CancelProcessInstance,
-        Command::SuspendInstance { .. } | Command::ResumeInstance { .. } => P::SuspendProcessInstance,
-        _ => P::UpdateProcessInstance,
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use protocol::Principal;
 use state::StateError;
 
-use super::Need;
-use crate::core::context::CommandContext;
+use super::need::Need;
+use crate::entity::tables::Tables;
 use crate::identity::{Memberships, is_allowed, is_allowed_anywhere};
 
 /// Principals that are remembered.
 const PRINCIPALS_MAX: usize = 1000;
-/// Answers that are remembered of one of them.
+/// Answers that are remembered per principal.
 const ANSWERS_MAX: usize = 10_000;
 
 /// Results since the last change.
@@ -28,24 +28,35 @@ struct CachedRights {
     answers: BTreeMap<Need, bool>,
 }
 
-impl CommandContext<'_> {
-    pub(super) fn memberships_of(&mut self, principal: &Principal) -> Result<Arc<Memberships>, StateError> {
-        Ok(Arc::clone(&self.known(principal)?.standing))
+impl Rights {
+    /// Memberships of a principal, given the version of all grants.
+    pub(super) fn memberships_of(
+        &mut self,
+        tables: &Tables,
+        version: Option<u64>,
+        principal: &Principal,
+    ) -> Result<Arc<Memberships>, StateError> {
+        Ok(Arc::clone(&self.known(tables, version, principal)?.standing))
     }
 
-    /// Whether somebody may do something.
-    pub(super) fn is_allowed(&mut self, principal: &Principal, need: &Need) -> Result<bool, StateError> {
-        let known = self.known(principal)?;
+    /// Whether a principal has a permission, given the version of all grants.
+    pub(super) fn is_allowed(
+        &mut self,
+        tables: &Tables,
+        version: Option<u64>,
+        principal: &Principal,
+        need: &Need,
+    ) -> Result<bool, StateError> {
+        let known = self.known(tables, version, principal)?;
         if let Some(answer) = known.answers.get(need) {
             return Ok(*answer);
         }
-        let standing = Arc::clone(&known.standing);
+        let standing = &known.standing;
         let answer = if need.for_any_one {
-            is_allowed_anywhere(self.tables, &standing, principal, need.resource_type, need.permission)?
+            is_allowed_anywhere(tables, standing, principal, need.resource_type, need.permission)?
         } else {
-            is_allowed(self.tables, &standing, principal, &need.access())?
+            is_allowed(tables, standing, principal, &need.access())?
         };
-        let known = self.known(principal)?;
         if known.answers.len() >= ANSWERS_MAX {
             known.answers.clear();
         }
@@ -53,18 +64,23 @@ impl CommandContext<'_> {
         Ok(answer)
     }
 
-    fn known(&mut self, principal: &Principal) -> Result<&mut CachedRights, StateError> {
-        if self.rights.version != self.meta.grants_version {
-            self.rights.version = self.meta.grants_version;
-            self.rights.of.clear();
+    fn known(
+        &mut self,
+        tables: &Tables,
+        version: Option<u64>,
+        principal: &Principal,
+    ) -> Result<&mut CachedRights, StateError> {
+        if self.version != version {
+            self.version = version;
+            self.of.clear();
         }
-        if !self.rights.of.contains_key(principal) {
-            if self.rights.of.len() >= PRINCIPALS_MAX {
-                self.rights.of.clear();
+        if !self.of.contains_key(principal) {
+            if self.of.len() >= PRINCIPALS_MAX {
+                self.of.clear();
             }
-            let standing = Arc::new(Memberships::of(self.tables, principal)?);
-            self.rights.of.insert(principal.clone(), CachedRights { standing, answers: BTreeMap::new() });
+            let standing = Arc::new(Memberships::of(tables, principal)?);
+            self.of.insert(principal.clone(), CachedRights { standing, answers: BTreeMap::new() });
         }
-        Ok(self.rights.of.get_mut(principal).expect("it was just put there"))
+        Ok(self.of.get_mut(principal).expect("it was just put there"))
     }
 }

@@ -105,6 +105,7 @@ impl CommandContext<'_> {
             ))
             .into());
         }
+        self.check_named_id(&format!("{purpose} an authorization of an owner"), owner_id)?;
         self.check_is_there(*owner_type, owner_id, purpose)?;
         if let (AuthorizationScope::Id(id), Some(entity_type)) = (scope, entity_of(*resource_type)) {
             self.check_is_there(entity_type, id, purpose)?;

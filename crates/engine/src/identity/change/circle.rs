@@ -7,9 +7,9 @@ use protocol::{
     RejectionType, RoleRecord, TenantRecord,
 };
 
-use super::forget::Forgotten;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::identity::Forgotten;
 use crate::identity::default_roles;
 use crate::identity::row::StoredCircle;
 
@@ -24,6 +24,7 @@ pub(super) const fn noun(kind: CircleKind) -> &'static str {
 
 impl CommandContext<'_> {
     pub(super) fn create_circle(&mut self, kind: CircleKind, circle: &Circle) -> Result<(), Failure> {
+        self.check_new_id(noun(kind), &circle.id)?;
         let place = (kind.number(), Arc::clone(&circle.id.0));
         if self.tables.circles.contains(&place)? {
             return Err(Rejection::already_exists(format!(

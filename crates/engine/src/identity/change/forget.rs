@@ -2,40 +2,13 @@
 
 use std::sync::Arc;
 
-use minicbor::{Decode, Encode};
 use protocol::{Circle, CircleKind, EntityType, Intent, Key, Membership, Name, Rejection};
 
 use super::member::describe;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::identity::{owned_by, pairs_of};
-
-/// The deleted entity.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct Forgotten {
-    /// Whether it had members.
-    #[n(0)]
-    circle: Option<CircleKind>,
-    /// Key of the one that had members.
-    #[n(1)]
-    circle_key: Key,
-    /// Its type as a member and owner.
-    #[n(2)]
-    entity: Option<EntityType>,
-    #[n(3)]
-    id: Name,
-}
-
-impl Forgotten {
-    pub(super) fn entity(entity_type: EntityType, id: &Name) -> Self {
-        Self { circle: None, circle_key: 0, entity: Some(entity_type), id: id.clone() }
-    }
-
-    pub(super) fn circle(kind: CircleKind, key: Key, id: &Name) -> Self {
-        Self { circle: Some(kind), circle_key: key, entity: kind.as_entity(), id: id.clone() }
-    }
-}
+use crate::identity::{Forgotten, owned_by, pairs_of};
 
 /// The only numbers in these tables.
 const KNOWN: &str = "tables hold numbers of kinds that there are";
@@ -64,7 +37,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Nobody may come into the rights of one who had the same ID before.
+    /// Refuses a new entity while grants of a deleted one with the same ID are being removed.
     pub(super) fn check_forgotten(&self, forgotten: &Forgotten) -> Result<(), Failure> {
         let is_gone = self.memberships_left(forgotten, 1)?.is_empty()
             && self.authorizations_left(forgotten, 1)?.is_empty();

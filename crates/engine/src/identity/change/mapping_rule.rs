@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use protocol::{EntityType, Intent, Key, MappingRule, MappingRuleRecord, Name, Rejection};
 
-use super::forget::Forgotten;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::identity::Forgotten;
 use crate::identity::row::{ClaimedRule, StoredMappingRule};
 
 fn claim(rule: &MappingRule) -> (Arc<str>, Arc<str>) {
@@ -15,6 +15,7 @@ fn claim(rule: &MappingRule) -> (Arc<str>, Arc<str>) {
 
 impl CommandContext<'_> {
     pub(super) fn create_mapping_rule(&mut self, rule: &MappingRule) -> Result<(), Failure> {
+        self.check_new_id("mapping rule", &rule.id)?;
         if self.tables.mapping_rules.contains(&rule.id.0)? {
             return Err(Rejection::already_exists(format!(
                 "Expected to create a mapping rule with ID '{}', but there is one already",

@@ -10,7 +10,7 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::identity::{Pair, exists, pairs_of};
 
-/// The same membership, from the circle and from the member.
+/// Keys of a membership in its two tables: by the circle, and by the member.
 fn places(membership: &Membership) -> (Pair, Pair) {
     let (circle, entity) = (&membership.circle_id.0, &membership.entity_id.0);
     let (kind, entity_type) = (membership.kind.number(), membership.entity_type.number());
@@ -43,6 +43,13 @@ impl CommandContext<'_> {
         if !kind.members().contains(entity_type) {
             return Err(Rejection::invalid_argument(refused("it cannot be a member")).into());
         }
+        match entity_type {
+            // Nothing else creates it.
+            EntityType::Client => self.check_new_id("client", entity_id)?,
+            EntityType::User | EntityType::Group | EntityType::Role | EntityType::MappingRule => {
+                self.check_named_id("add a member", entity_id)?;
+            }
+        }
         if !self.may_name(*entity_type, entity_id)? {
             return Err(Rejection::not_found(refused("it does not exist")).into());
         }
@@ -62,7 +69,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Whether somebody can be a member or an owner: it is known, or kept elsewhere.
+    /// Whether an entity can be a member or an owner: it is known, or kept elsewhere.
     pub(super) fn may_name(&self, entity_type: EntityType, id: &Name) -> Result<bool, StateError> {
         let is_foreign =
             self.origin.caller.as_ref().is_some_and(|caller| caller.foreign.contains(&entity_type));

@@ -9,8 +9,7 @@ mod saved_view;
 mod set_up;
 mod user;
 
-pub use forget::Forgotten;
-use protocol::{IdentityCommand, Response};
+use protocol::{IdentityCommand, Name, Rejection, Response, is_kept_in_paths, is_path_part};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
@@ -58,6 +57,31 @@ impl CommandContext<'_> {
         Ok(response)
     }
 
+    /// Refuses the ID of a new entity that is not one part of a path as it stands.
+    fn check_new_id(&self, noun: &str, id: &Name) -> Result<(), Failure> {
+        if is_path_part(id) {
+            return Ok(());
+        }
+        let id = self.options.cut_message(id);
+        Err(Rejection::invalid_argument(format!(
+            "Expected to create a {noun} whose ID is one part of a path, neither '.' nor '..' and without any of / \\ % ? #, \
+             but it was '{id}'"
+        ))
+        .into())
+    }
+
+    /// Refuses the ID of an entity, which may be kept elsewhere, that is a step up a path.
+    fn check_named_id(&self, purpose: &str, id: &Name) -> Result<(), Failure> {
+        if is_kept_in_paths(id) {
+            return Ok(());
+        }
+        let id = self.options.cut_message(id);
+        Err(Rejection::invalid_argument(format!(
+            "Expected to {purpose} whose ID has no part '.' or '..', but it was '{id}'"
+        ))
+        .into())
+    }
+
     /// Closes the set-up of the first administrator for good once there is one, whoever named it.
     fn note_administrator(&mut self) -> Result<(), Failure> {
         if !self.meta.had_administrator {
@@ -66,7 +90,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Notes that what gateways know of grants may be wrong from here on.
+    /// Notes a change of grants: from here on, gateways' cached ones may be wrong.
     pub(super) fn grants_changed(&mut self) {
         self.meta.grants_version = Some(self.command_position);
     }

@@ -69,7 +69,17 @@ impl CommandContext<'_> {
             return Ok(());
         }
         let count = self.tables.shared_views.keys(.., SavedView::SHARED_MAX)?.len();
-        check_room(count, SavedView::SHARED_MAX, "that are shared")
+        check_room(count, SavedView::SHARED_MAX, "that are shared")?;
+        // Without authentication there is one owner.
+        if view.owner.is_empty() {
+            return Ok(());
+        }
+        let owned = (view.owner.0.clone(), 0)..=(view.owner.0.clone(), Key::MAX);
+        let mut shared = 0;
+        for (_, key) in self.tables.view_by_owner.keys(owned, SavedView::OF_OWNER_MAX)? {
+            shared += usize::from(self.tables.shared_views.get(&key)?.is_some());
+        }
+        check_room(shared, SavedView::SHARED_OF_OWNER_MAX, "that one owner shares")
     }
 
     /// A view of the owner. A private view of another owner is as good as none.

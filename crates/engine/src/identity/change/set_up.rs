@@ -2,7 +2,7 @@
 
 use protocol::{
     Circle, CircleKind, EntityType, FIRST_ACTIVE_VERSION, Intent, Membership, Name, Rejection, RejectionType,
-    SUSPENSION_VERSION, User, UserView,
+    User, UserView,
 };
 
 use crate::core::context::CommandContext;
@@ -26,9 +26,7 @@ impl CommandContext<'_> {
                 self.authorize_default_role(role, granted + 1);
             }
         }
-        if self.version >= SUSPENSION_VERSION {
-            self.meta.granted_version = Some(self.version);
-        }
+        self.meta.granted_version = Some(self.version);
         Ok(())
     }
 

@@ -2,14 +2,15 @@
 
 use protocol::{EntityType, Intent, Key, Name, Rejection, SavedView, User, UserChange, UserRecord, UserView};
 
-use super::forget::Forgotten;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::identity::Forgotten;
 use crate::identity::row::StoredUser;
 
 impl CommandContext<'_> {
     pub(super) fn create_user(&mut self, user: &User) -> Result<UserView, Failure> {
         let username = &user.username;
+        self.check_new_id("user", username)?;
         if self.tables.users.contains(&username.0)? {
             return Err(Rejection::already_exists(format!(
                 "Expected to create a user with username '{username}', but there is one already"

@@ -1,14 +1,14 @@
 //! Ad-hoc sub-process: what runs inside is decided by a list, by a job worker, or from outside.
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, Json, LENIENT_VERSION, Name};
+use protocol::{Document, Json, Name};
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
-use crate::entity::{ErrorType, Loop, Phase};
+use crate::entity::{ErrorType, Leave, Loop, Phase};
 use crate::process::ad_hoc::{ELEMENTS, definition};
 use crate::process::collection::with_value;
 
@@ -26,9 +26,7 @@ impl AdHocSubProcess {
 impl Behavior for AdHocSubProcess {
     fn prepare(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(()) };
-        let is_strict = work.version < LENIENT_VERSION;
-        let elements = if is_strict { &ad_hoc.all_members_json } else { &ad_hoc.elements_json };
-        let elements = Json::from_valid(elements.to_string());
+        let elements = Json::from_valid(ad_hoc.elements_json.to_string());
         // The model decides how large it is.
         let kind = ErrorType::ExtractValueError;
         work.check_produced(&elements, &format_args!("variable '{ELEMENTS}'"), kind)?;
@@ -212,7 +210,6 @@ impl Behavior for AdHocInner {
     }
 
     fn enter(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
-        work.tables.element_instances.update(&at.key, |row| row.keeps_variables = true)?;
         Ok(work.make_output(at)?)
     }
 

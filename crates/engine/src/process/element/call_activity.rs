@@ -3,12 +3,12 @@
 use bpmn::graph::{Call, ElementKind, PROCESS};
 use protocol::{Document, Key, Name};
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::definition::describe;
 use crate::definition::expression::Scope;
-use crate::entity::{DefinitionKind, DefinitionState, ErrorType, Instance, Parent};
+use crate::entity::{DefinitionKind, DefinitionState, ErrorType, Instance, Leave, Parent};
 
 pub(super) struct CallActivity;
 
@@ -78,6 +78,11 @@ impl Behavior for CallActivity {
         let ElementKind::Call(call) = &at.element().kind else { return Ok(Leave::All) };
         if !at.element().outputs.is_empty() || call.propagate_all_child_variables {
             work.apply_outputs(at, variables)?;
+        } else {
+            // Its end listeners and the output collection around it see them, nothing else does.
+            let kind = ErrorType::IoMappingError;
+            work.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
+            work.set_locals(at.key, at.process_instance_key, variables)?;
         }
         Ok(Leave::All)
     }

@@ -15,12 +15,13 @@ use bpmn::graph::{ElementIndex, ElementKind, FlowIndex};
 use protocol::{Document, Json, Key, Name};
 
 use super::flows::no_flow_taken;
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::rows_of_model;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
-use crate::entity::{ComplexJoin, Phase};
+use crate::entity::{ComplexJoin, Leave, Phase};
 
 pub(super) struct Complex;
 
@@ -183,7 +184,7 @@ impl CommandContext<'_> {
 
     fn tokens_at(&self, at: &ActiveElement) -> Result<Vec<(FlowIndex, u32)>, Failure> {
         let range = (at.scope_key, at.index, 0)..(at.scope_key, at.index + 1, 0);
-        let rows = self.tables.join_tokens.scan(range, usize::MAX)?;
+        let rows = rows_of_model(&self.tables.join_tokens, range)?;
         Ok(rows.into_iter().map(|((_, _, flow), count)| (flow, *count)).collect())
     }
 

@@ -1,9 +1,9 @@
 //! Business rule task that evaluates a decision.
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, LENIENT_VERSION, Name};
+use protocol::{Document, Name};
 
-use super::{Behavior, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::definition::describe;
@@ -30,10 +30,7 @@ impl Behavior for Decision {
                 "Expected to evaluate decision '{id}', but no decision found for id '{id}'{}.",
                 describe(&called.binding)
             );
-            let is_strict = work.version < LENIENT_VERSION;
-            let error_type =
-                if is_strict { ErrorType::CalledDecisionError } else { ErrorType::DecisionEvaluationError };
-            return Err(Failure::incident(error_type, message));
+            return Err(Failure::incident(ErrorType::CalledDecisionError, message));
         };
         let result = work.evaluate_decision(at, decision_key)?;
         Ok(Next::Complete([(Name::from(&called.result_variable), result)].into_iter().collect()))

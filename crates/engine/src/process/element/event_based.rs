@@ -2,9 +2,10 @@
 
 use protocol::{Document, Rejection};
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::entity::Leave;
 
 pub(super) struct EventBased;
 

@@ -4,10 +4,11 @@ use bpmn::graph::ElementKind;
 use protocol::Document;
 
 use super::flows::no_flow_taken;
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
+use crate::entity::Leave;
 
 pub(super) struct Inclusive;
 

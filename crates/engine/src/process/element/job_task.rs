@@ -3,7 +3,7 @@
 use bpmn::graph::{ElementKind, WorkerUserTask};
 use protocol::{Document, Name};
 
-use super::{Behavior, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::user_task::headers::ReservedHeaders;

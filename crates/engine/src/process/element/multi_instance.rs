@@ -1,14 +1,14 @@
 //! Body of a multi-instance activity: an instance of the activity for each item of a list.
 
 use bpmn::graph::OutputCollection;
-use protocol::{Document, HISTORY_VERSION, Json, Name};
+use protocol::{Document, Json, Name};
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
-use crate::entity::{ErrorType, Loop, Phase};
+use crate::entity::{ErrorType, Leave, Loop, Phase};
 use crate::process::looping::marker;
 
 pub(super) struct MultiInstanceBody;
@@ -29,7 +29,7 @@ impl Behavior for MultiInstanceBody {
         work.record_collection(at, &items);
         let size = work.store_items(at.key, &items);
         work.tables.loops.insert(at.key, Loop { size, ..Loop::default() });
-        if let Some(output) = marker.output.as_ref().filter(|_| work.version >= HISTORY_VERSION) {
+        if let Some(output) = &marker.output {
             work.begin_output_list(at, &Name::from(&output.variable), size)?;
         }
         work.count_items(at, bytes)?;

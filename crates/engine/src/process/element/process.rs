@@ -3,10 +3,11 @@
 use bpmn::graph::PROCESS;
 use protocol::{Document, Rejection, Response};
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
+use crate::entity::Leave;
 use crate::process::instance::created;
 
 pub(super) struct Process;

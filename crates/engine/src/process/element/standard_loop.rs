@@ -3,12 +3,12 @@
 use bpmn::graph::{ElementKind, StandardLoop};
 use protocol::{Document, Json, Name};
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
-use crate::entity::{Loop, Phase};
+use crate::entity::{Leave, Loop, Phase};
 use crate::process::looping::LOOP_COUNTER;
 
 pub(super) struct StandardLoopBody;

@@ -3,9 +3,10 @@
 use bpmn::graph::ElementKind;
 use protocol::Document;
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::entity::Leave;
 
 pub(super) struct SubProcess;
 

@@ -3,10 +3,11 @@
 use bpmn::graph::{ElementKind, Throw as Thrown};
 use protocol::Document;
 
-use super::{Behavior, Leave, Next};
+use super::kind::{Behavior, Next};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
+use crate::entity::Leave;
 
 pub(super) struct Throw;
 

@@ -8,6 +8,7 @@ use protocol::{Document, Intent, JobKind, Json, Key};
 use super::{Migration, Part, refused};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
+use crate::core::slices::rows_of_model;
 use crate::core::step::Step;
 use crate::entity::{Instance, Phase};
 
@@ -207,7 +208,7 @@ impl CommandContext<'_> {
     fn move_tokens(&mut self, migration: &Migration, scope_key: Key) -> Result<(), Failure> {
         let mapping = &migration.mapping;
         let range = (scope_key, 0, 0)..(scope_key + 1, 0, 0);
-        let tokens = self.tables.join_tokens.scan(range, usize::MAX)?;
+        let tokens = rows_of_model(&self.tables.join_tokens, range)?;
         for (key, _) in &tokens {
             self.tables.join_tokens.delete(key);
         }

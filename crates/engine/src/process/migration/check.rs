@@ -6,6 +6,7 @@ use super::events::attached_events;
 use super::{Migration, Part, refused};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::core::slices::keys_of_model;
 use crate::entity::{AfterListeners, Cancelling, Leave, Phase};
 
 impl CommandContext<'_> {
@@ -81,7 +82,7 @@ impl CommandContext<'_> {
     fn check_tokens(&self, migration: &Migration, part: &Part) -> Result<(), Failure> {
         let mapping = &migration.mapping;
         let refuse = |reason: String| Err(refused(migration.process_instance_key, reason));
-        let tokens = self.tables.join_tokens.keys((part.key, 0, 0)..(part.key + 1, 0, 0), usize::MAX)?;
+        let tokens = keys_of_model(&self.tables.join_tokens, (part.key, 0, 0)..(part.key + 1, 0, 0))?;
         let mut taken = Vec::with_capacity(tokens.len());
         for (_, gateway, flow) in tokens {
             let from = mapping.source_element(gateway);

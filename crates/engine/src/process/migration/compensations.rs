@@ -6,6 +6,7 @@ use super::check::check_element;
 use super::{Migration, Part, refused};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::core::slices::Slices;
 use crate::entity::Compensation;
 use crate::event::compensation::handler_of;
 
@@ -21,12 +22,14 @@ impl CommandContext<'_> {
         }
         let mut open = vec![part.key];
         while let Some(scope_key) = open.pop() {
-            let rows = self.tables.compensations.scan((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
-            for (key, row) in rows {
-                if row.has_inner {
-                    open.push(row.activity_instance_key);
+            let mut slices = Slices::of((scope_key, 0)..(scope_key + 1, 0));
+            while let Some(rows) = slices.rows(&self.tables.compensations)? {
+                for (key, row) in rows {
+                    if row.has_inner {
+                        open.push(row.activity_instance_key);
+                    }
+                    found.push((key, (*row).clone()));
                 }
-                found.push((key, (*row).clone()));
             }
         }
         Ok(found)

@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 use std::ops::Bound;
 
-use protocol::{EntityType, Grants, IdentityReply, Name, Principal, QueryReply};
+use protocol::{AuthorizationView, EntityType, Grants, IdentityReply, Key, Name, Principal, QueryReply};
 
-use super::super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
-use super::authorization_view;
+use crate::identity::row::StoredAuthorization;
 use crate::identity::{Memberships, Owned, owned_by};
+use crate::query::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
 
 pub(super) fn read(principal: Principal, limit: usize) -> Read {
     Read::More(Box::new(Begin { principal, limit }))
@@ -81,4 +81,8 @@ impl Scan for Gather {
         }
         Ok(Read::Done(QueryReply::Identity(IdentityReply::Grants(Box::new(self.grants)))))
     }
+}
+
+pub(super) fn authorization_view(key: Key, stored: &StoredAuthorization) -> AuthorizationView {
+    AuthorizationView { key, authorization: stored.authorization.clone() }
 }

@@ -11,9 +11,11 @@ use protocol::{
 };
 use state::StateError;
 
-use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use grants::authorization_view;
+
+use super::view::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 use crate::entity::tables::Tables;
-use crate::identity::row::{StoredAuthorization, StoredCircle, StoredUser};
+use crate::identity::row::{StoredCircle, StoredUser};
 use crate::identity::{Pair, circle_exists, exists, has_administrator, pairs_of};
 
 pub(super) fn read(view: &View<'_>, query: &IdentityQuery) -> Result<Read, ReadError> {
@@ -96,10 +98,6 @@ fn user_view(stored: &StoredUser) -> UserView {
 
 fn circle_view(stored: &StoredCircle) -> CircleView {
     CircleView { key: stored.key, circle: stored.circle.clone() }
-}
-
-fn authorization_view(key: Key, stored: &StoredAuthorization) -> AuthorizationView {
-    AuthorizationView { key, authorization: stored.authorization.clone() }
 }
 
 /// Part of a table between two keys; both bounds are owned, so that a list can go on.

@@ -60,7 +60,7 @@ pub fn check(model: &str, script: &str, expected: Expect) {
     check_with(&[("test", model)], Options::default(), &script, expected);
 }
 
-/// The same with several files, which the script deploys, and other options.
+/// Runs a script that deploys some of `files` itself, under `options`, and compares the transcript.
 pub fn check_with(files: &[(&str, &str)], options: Options, script: &str, expected: Expect) {
     let mut run = Run {
         files: files

@@ -112,6 +112,7 @@ impl Transcript {
                     | Response::ClusterVariable(_)
                     | Response::User(_)
                     | Response::AuthorizationCreated { .. }
+                    | Response::ChangeBegun { .. }
                     | Response::SavedView(_)
                     | Response::MessagePublished { .. }
                     | Response::AgentInstance { .. }
@@ -408,7 +409,6 @@ impl Transcript {
                 let cancel = if it.cancel_remaining_instances { " and cancel the rest" } else { "" };
                 ("slices", format!("instruction {intent} [{}]{cancel}", elements.join(", ")))
             }
-            // The same as its counterpart at the process, or already in the answer.
             RecordValue::BatchOperationCreation(_)
             | RecordValue::BatchOperationInitialization(_)
             | RecordValue::BatchOperationPartitionLifecycle(_)
@@ -417,7 +417,8 @@ impl Transcript {
             | RecordValue::AgentDefinition(_)
             | RecordValue::AgentInstance(_)
             | RecordValue::AgentHistory(_)
-            | RecordValue::ProcessInstanceCreation(_) => return,
+            | RecordValue::Purge(_)
+            | RecordValue::ProcessInstanceCreation(_) => return, // As its counterpart, or in the answer.
         };
         if !self.hidden.contains(&kind) {
             self.line(&text);
