@@ -9,7 +9,7 @@
 //! until the disk can be written again, makes the log store recover, and starts the core anew on the same log and
 //! the same state machine, which goes on behind its last applied entry.
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -17,13 +17,14 @@ use std::thread;
 use openraft::error::{CheckIsLeaderError, ClientWriteError, RaftError};
 use openraft::{Raft, Snapshot};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::Instant;
 
 mod members;
+mod quarantine;
 mod transfer;
 
+use crate::acknowledged::Acknowledged;
 pub use crate::group_state::{GroupOptions, Role, StartError};
-use crate::group_state::{GroupState, Order, Slot};
+use crate::group_state::{GroupState, HandOver, Order, Slot};
 use crate::log::{GroupLog, LogStore, PAYLOAD_LIMIT_BYTES};
 use crate::machine::{MachineHandle, StateMachine};
 use crate::metric_definitions::RoleMetrics;
@@ -83,10 +84,9 @@ impl Group {
         log.recover().await?;
         let snapshot_dir = options.snapshot_dir.clone().unwrap_or_else(|| log.dir().join("snapshots"));
         let group_log = log.group(group_id)?;
-        if let Some(committed) = group_log.lost() {
-            return Err(StartError::Lost { committed, last: group_log.last().map(|id| id.index) });
-        }
+        check_whole(&group_log)?;
         let durable = machine.durable_index();
+        begin_after_restored(&group_log, node_id, durable, &options).await?;
         let applied = position(durable, &group_log)?;
         let proposals = Arc::new(Proposals::new(options.proposals_in_flight_max));
         let snapshot_check = machine.snapshot_check();
@@ -101,14 +101,15 @@ impl Group {
             group: group_id,
             slot: RwLock::new(Slot::Starting),
             role,
-            role_since: Mutex::new(Instant::now()),
             proposals,
             log: group_log,
             machine,
             snapshot_check,
             log_holds: LogHolds::default(),
             silent: Arc::default(),
+            hand_over: HandOver::default(),
             stands_for_election: AtomicBool::new(options.stands_for_election),
+            quarantined: watch::Sender::new(options.quarantined),
             role_metrics: RoleMetrics::new(group_id),
         });
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
@@ -172,6 +173,11 @@ impl Group {
             },
             else => Err(self.inner.abandoned()),
         }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u64 {
+        self.inner.group
     }
 
     /// Whether this node leads the group.
@@ -263,14 +269,20 @@ impl Group {
 
     /// Answers a request that another node's transport delivered.
     pub async fn answer(&self, request: PeerRequest) -> Result<PeerResponse, PeerError> {
+        self.check_quarantine().map_err(|reason| PeerError::Unreachable(reason.to_owned()))?;
         let raft = self.inner.raft().map_err(|error| PeerError::Stopped(error.to_string()))?;
         let failed = |error: &RaftError<u64>| PeerError::Stopped(raft_text(error));
         let answer = match request.0 {
             PeerCall::Append(request) => {
                 self.inner.role_metrics.hears_leader();
+                // A leader has on disk what it sends.
+                let last = request.entries.last().map(|entry| entry.log_id).or(request.prev_log_id);
+                let has = Acknowledged::new(&request.vote, last.map_or(0, |id| id.index));
+                self.inner.log.acknowledgements().note(has.node, has);
                 PeerAnswer::Append(raft.append_entries(request).await.map_err(|error| failed(&error))?)
             }
-            PeerCall::Vote(request) => {
+            PeerCall::Vote(request, is_handed) => {
+                self.give_up_lease(&raft, &request, is_handed).await?;
                 PeerAnswer::Vote(raft.vote(request).await.map_err(|error| failed(&error))?)
             }
             PeerCall::Snapshot(vote, mut snapshot) => {
@@ -328,6 +340,31 @@ impl Group {
         let mut ended = self.ended.clone();
         let _ = ended.wait_for(|ended| *ended).await;
     }
+}
+
+/// A log that lacks entries which it knew to be committed is no log to start on.
+fn check_whole(log: &GroupLog) -> Result<(), StartError> {
+    match log.lost() {
+        Some(committed) => Err(StartError::Lost { committed, last: log.last().map(|id| id.index) }),
+        None => Ok(()),
+    }
+}
+
+/// A log without entries begins behind the state that was restored, so that others are sent a snapshot.
+async fn begin_after_restored(
+    log: &GroupLog,
+    node_id: u64,
+    durable: u64,
+    options: &GroupOptions,
+) -> Result<(), StartError> {
+    let Some(restored) = options.restored.filter(|_| log.is_pristine() && !options.joins) else {
+        return Ok(());
+    };
+    if durable != restored {
+        return Err(StartError::Options(format!("the state is as of entry {durable}, not {restored}")));
+    }
+    log.begin_after(restored, options.first_voters(node_id)).await?;
+    Ok(())
 }
 
 /// Finds where the state machine stands in the log, or that the two do not belong together.

@@ -8,16 +8,15 @@ use crate::proposals::Proposals;
 use crate::snapshot::{LogHolds, SnapshotCheck};
 use crate::types::{GroupFailure, ProposeError, TypeConfig, fatal_text};
 use openraft::error::Fatal;
-use openraft::{Config, Raft, SnapshotPolicy};
-use parking_lot::{Mutex, RwLock};
+use openraft::{BasicNode, Config, Raft, SnapshotPolicy};
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
-use tokio::time::Instant;
 
 /// How a group behaves.
 #[derive(Clone)]
@@ -49,6 +48,11 @@ pub struct GroupOptions {
     pub log_kept_bytes_max: u64,
     /// Whether this node stands for election, until [`crate::Group::stands_for_election`] says otherwise.
     pub stands_for_election: bool,
+    /// Whether this node takes no part in votes, answers no other node and asks none, until
+    /// [`crate::Group::end_quarantine`].
+    pub quarantined: bool,
+    /// The index as of which all voters have the same state before the log begins. A log that has begun goes on.
+    pub restored: Option<u64>,
     /// Carries messages to the other voters.
     pub transport: Arc<dyn Transport>,
 }
@@ -65,12 +69,22 @@ impl Default for GroupOptions {
             snapshot_dir: None,
             log_kept_bytes_max: 1 << 30,
             stands_for_election: true,
+            quarantined: false,
+            restored: None,
             transport: Arc::new(NoPeers),
         }
     }
 }
 
 impl GroupOptions {
+    /// The voters of a log that begins as that of a node.
+    pub(crate) fn first_voters(&self, node: u64) -> BTreeMap<u64, BasicNode> {
+        if self.voters.is_empty() {
+            return BTreeMap::from([(node, BasicNode::default())]);
+        }
+        self.voters.iter().map(|(id, address)| (*id, BasicNode::new(address))).collect()
+    }
+
     pub(crate) fn config(&self, group: u64) -> Config {
         Config {
             cluster_name: format!("group-{group}"),
@@ -168,6 +182,23 @@ impl Role {
     }
 }
 
+/// The number of no node.
+pub(crate) const NOBODY: u64 = u64::MAX;
+
+/// A hand-over of leadership.
+pub(crate) struct HandOver {
+    /// The term in which this node stands for election because the leader has asked it to.
+    pub(crate) term: Arc<AtomicU64>,
+    /// The node that this leader hands over to now, or [`NOBODY`].
+    pub(crate) to: AtomicU64,
+}
+
+impl Default for HandOver {
+    fn default() -> Self {
+        Self { term: Arc::default(), to: AtomicU64::new(NOBODY) }
+    }
+}
+
 pub(crate) enum Slot {
     Starting,
     Running(Raft<TypeConfig>),
@@ -187,8 +218,6 @@ pub(crate) struct GroupState {
     pub(crate) group: u64,
     pub(crate) slot: RwLock<Slot>,
     pub(crate) role: watch::Sender<Role>,
-    /// When the role was found to be another one.
-    pub(crate) role_since: Mutex<Instant>,
     pub(crate) proposals: Arc<Proposals>,
     pub(crate) log: Arc<GroupLog>,
     pub(crate) machine: MachineHandle,
@@ -196,7 +225,9 @@ pub(crate) struct GroupState {
     pub(crate) log_holds: LogHolds,
     /// Whether this node says nothing as a leader, since no majority answers it.
     pub(crate) silent: Arc<AtomicBool>,
+    pub(crate) hand_over: HandOver,
     pub(crate) stands_for_election: AtomicBool,
+    pub(crate) quarantined: watch::Sender<bool>,
     pub(crate) role_metrics: RoleMetrics,
 }
 
@@ -213,15 +244,17 @@ impl GroupState {
 
     /// Lets the core stand for election or not, as it was said last.
     pub(crate) fn tell_elections(&self, raft: &Raft<TypeConfig>) {
-        raft.runtime_config().elect(self.stands_for_election.load(Ordering::Acquire));
+        let stands = self.stands_for_election.load(Ordering::Acquire) && !self.is_quarantined();
+        raft.runtime_config().elect(stands);
+    }
+
+    pub(crate) fn is_quarantined(&self) -> bool {
+        *self.quarantined.borrow()
     }
 
     pub(crate) fn set_role(&self, role: Role) {
         self.role.send_if_modified(|known| {
             let is_another = *known != role;
-            if is_another {
-                *self.role_since.lock() = Instant::now();
-            }
             *known = role;
             is_another
         });

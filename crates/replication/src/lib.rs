@@ -10,10 +10,12 @@
 //! - `group`: what callers hold; `supervisor`: the life of a group behind it, including its resumption after a disk
 //!   that failed or was full;
 //! - `silence`: when a leader that no majority answers makes room for another one;
+//! - `acknowledged`: what other nodes have promised, by which one with an old copy of its files is found;
 //! - `peer`: the door through which a transport comes; `message`: the bytes that it carries.
 //!
 //! This crate must not know what an entry means, where state is kept, or how bytes travel between brokers.
 
+mod acknowledged;
 mod group;
 mod group_state;
 mod log;
@@ -21,6 +23,7 @@ mod machine;
 mod message;
 mod metric_definitions;
 mod peer;
+mod progress;
 mod proposals;
 mod record;
 mod silence;
@@ -28,12 +31,14 @@ mod snapshot;
 mod supervisor;
 mod types;
 
+pub use acknowledged::Acknowledged;
 pub use group::{
     Group, GroupMetrics, GroupOptions, Members, MembershipError, ProposalPause, Role, StartError,
 };
 pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
 pub use machine::{ApplyError, StateMachine};
 pub use message::{RequestMessage, SnapshotBody};
+pub use metric_definitions::group_labels;
 pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
 pub use snapshot::{SnapshotCheck, SnapshotError, SnapshotSource};
 pub use types::{GroupFailure, Payload, ProposeError};

@@ -12,16 +12,16 @@ use std::error::Error;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use openraft::storage::RaftStateMachine;
 use openraft::{AnyError, OptionalSend, RaftSnapshotBuilder, Snapshot, SnapshotMeta};
 use thiserror::Error;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::log::{GroupLog, LogError};
+use crate::progress::Progress;
 use crate::proposals::Proposals;
 use crate::snapshot::{SnapshotCheck, SnapshotData, SnapshotError, SnapshotSource};
 use crate::types::{
@@ -47,7 +47,7 @@ impl ApplyError {
         Self { cause: cause.into(), is_damage: false }
     }
 
-    /// The same for a state that is damaged, so that applying the entry again is no use.
+    /// Wraps the cause of damage to the state: applying the entry again is no use.
     pub fn damage(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { cause: cause.into(), is_damage: true }
     }
@@ -98,58 +98,6 @@ enum Order {
     Snapshot(Reply<Result<TakenSnapshot, SnapshotError>>),
     Install(LogId, PathBuf, Reply<Result<(), SnapshotError>>),
     Stop,
-}
-
-/// Progress of the apply thread for the rest of the group.
-#[derive(Default)]
-pub(crate) struct Progress {
-    applied: Mutex<Option<LogId>>,
-    applied_index: AtomicU64,
-    failure: OnceLock<GroupFailure>,
-    /// Whether the core's last order to install a snapshot failed; changes, too, when one has been installed.
-    install_failed: watch::Sender<bool>,
-}
-
-impl Progress {
-    pub(crate) fn applied_index(&self) -> u64 {
-        self.applied_index.load(Ordering::Acquire)
-    }
-
-    /// Why the state machine stopped for good, if it did.
-    pub(crate) fn failure(&self) -> Option<&GroupFailure> {
-        self.failure.get()
-    }
-
-    fn applied(&self) -> Option<LogId> {
-        *self.applied.lock()
-    }
-
-    /// Of a state machine that has applied everything up to an index.
-    #[cfg(test)]
-    pub(crate) fn at(index: u64) -> Self {
-        Self { applied_index: AtomicU64::new(index), ..Self::default() }
-    }
-
-    /// Forgets about orders to an earlier core.
-    pub(crate) fn begin_core(&self) {
-        self.install_failed.send_replace(false);
-    }
-
-    /// Waits until the state has everything up to `index`; false if the snapshot that was to bring it there failed.
-    pub(crate) async fn reaches(&self, index: u64) -> bool {
-        let mut failed = self.install_failed.subscribe();
-        let seen = failed.wait_for(|failed| *failed || self.applied_index() >= index).await;
-        seen.is_ok() && self.applied_index() >= index
-    }
-
-    fn set_applied(&self, id: LogId) {
-        let before = self.applied.lock().replace(id);
-        debug_assert!(
-            before.is_none_or(|before| before.index <= id.index),
-            "entry {id} is applied after {before:?}"
-        );
-        self.applied_index.store(id.index, Ordering::Release);
-    }
 }
 
 /// A handle on the apply thread; also openraft's state machine.
@@ -386,7 +334,12 @@ impl Applier {
                 let result = machine.install_snapshot(last.index, &source);
                 if result.is_ok() {
                     self.progress.set_applied(last);
+                    self.log.supersede(last.index);
                     self.progress.install_failed.send_replace(false);
+                }
+                if let Err(error @ SnapshotError::Unsure(_)) = &result {
+                    // Another core would find a state that is ahead of what was applied.
+                    self.progress.failure.get_or_init(|| GroupFailure::passing(error.to_string()));
                 }
                 let _ = reply.send(result);
             }

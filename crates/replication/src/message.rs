@@ -65,6 +65,9 @@ enum RequestFact<'b> {
         vote: VoteFact,
         #[n(1)]
         last: Option<LogIdFact>,
+        /// Releases before it send nothing.
+        #[n(2)]
+        is_handed: Option<bool>,
     },
     #[n(2)]
     Snapshot {
@@ -135,9 +138,10 @@ impl PeerRequest {
                 };
                 (encode(&fact), None)
             }
-            PeerCall::Vote(request) => {
+            PeerCall::Vote(request, is_handed) => {
                 let last = fact(request.last_log_id);
-                (encode(&RequestFact::Vote { vote: VoteFact::of(&request.vote), last }), None)
+                let vote = VoteFact::of(&request.vote);
+                (encode(&RequestFact::Vote { vote, last, is_handed: Some(is_handed) }), None)
             }
             PeerCall::Snapshot(vote, Snapshot { meta, snapshot }) => {
                 let stored = &meta.last_membership;
@@ -173,8 +177,9 @@ impl PeerRequest {
                     entries: entries.collect::<io::Result<_>>()?,
                 })
             }
-            (RequestFact::Vote { vote, last }, None) => {
-                PeerCall::Vote(VoteRequest::new(vote.vote(), last.map(LogIdFact::log_id)))
+            (RequestFact::Vote { vote, last, is_handed }, None) => {
+                let request = VoteRequest::new(vote.vote(), last.map(LogIdFact::log_id));
+                PeerCall::Vote(request, is_handed.unwrap_or(false))
             }
             (RequestFact::Snapshot { vote, last, membership, id }, Some(file)) => {
                 let meta = SnapshotMeta {
@@ -279,7 +284,9 @@ mod tests {
         let append = append.prop_map(|(vote, prev_log_id, leader_commit, entries)| {
             PeerCall::Append(AppendEntriesRequest { vote, prev_log_id, entries, leader_commit })
         });
-        let ask = (vote(), id()).prop_map(|(vote, last)| PeerCall::Vote(VoteRequest::new(vote, last)));
+        let ask = (vote(), id(), any::<bool>());
+        let ask =
+            ask.prop_map(|(vote, last, is_handed)| PeerCall::Vote(VoteRequest::new(vote, last), is_handed));
         let snapshot = (vote(), id(), id(), membership(), ".{0,20}");
         let snapshot = snapshot.prop_map(|(vote, last_log_id, at, membership, snapshot_id)| {
             let last_membership = StoredMembership::new(at, membership);

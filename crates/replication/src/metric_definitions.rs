@@ -13,7 +13,8 @@ const GROUPS: (&str, &str) = ("partitionGroupName", "raft-partition");
 /// The one group whose entries the log has.
 const PARTITION: (&str, &str) = ("partition", "1");
 
-fn of_group(group: u64) -> Vec<Label> {
+/// Labels of a group in metrics of consensus.
+pub fn group_labels(group: u64) -> Vec<Label> {
     vec![Label::from(&GROUPS), Label::new("partition", group.to_string())]
 }
 
@@ -89,7 +90,7 @@ impl FollowerMetrics {
     }
 
     fn labels(&self, key: &'static str) -> Vec<Label> {
-        let mut labels = of_group(self.group);
+        let mut labels = group_labels(self.group);
         labels.push(Label::new(key, self.node.to_string()));
         labels
     }
@@ -157,7 +158,7 @@ impl RoleMetrics {
 
     fn heartbeats(&self) -> &(Histogram, Counter) {
         self.heartbeats.get_or_init(|| {
-            let labels = || of_group(self.group);
+            let labels = || group_labels(self.group);
             (
                 histogram!("atomix_heartbeat_time_in_s_seconds", labels()),
                 counter!("atomix_heartbeat_miss_count_total", labels()),
@@ -175,6 +176,11 @@ impl RoleMetrics {
         }
     }
 
+    /// Time since a leader was heard; `None` if none was since the start, or since this replica stood for election.
+    pub(crate) fn silence(&self) -> Option<Duration> {
+        self.heard.lock().map(|heard| heard.elapsed())
+    }
+
     /// Whether this replica stands for election. That it begins to says that it heard no leader for too long.
     pub(crate) fn set_candidate(&self, is_candidate: bool) {
         if !self.is_candidate.swap(is_candidate, Ordering::Relaxed) && is_candidate {
@@ -190,7 +196,7 @@ impl RoleMetrics {
 
 /// The log was purged, which took so long.
 pub(crate) fn compacted(group: u64, took: Duration) {
-    histogram!("atomix_compaction_time_ms_seconds", of_group(group)).record(took);
+    histogram!("atomix_compaction_time_ms_seconds", group_labels(group)).record(took);
 }
 
 #[cfg(test)]
@@ -215,7 +221,7 @@ mod tests {
     fn a_candidate_has_missed_heartbeats_once() {
         let role = RoleMetrics::new(1);
         role.hears_leader();
-        assert!(role.heard.lock().is_some());
+        assert!(role.silence().is_some());
         role.set_candidate(true);
         role.set_candidate(true);
         assert!(

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use openraft::error::{
@@ -18,7 +18,9 @@ use openraft::raft::{
 };
 use openraft::{BasicNode, OptionalSend, RaftNetwork, RaftNetworkFactory, Snapshot};
 use thiserror::Error;
+use tokio::sync::watch;
 
+use crate::acknowledged::{Acknowledged, Acknowledgements};
 use crate::metric_definitions::{FollowerMetrics, MessageKind};
 use crate::snapshot::LogHolds;
 use crate::types::{EntryPayload, TypeConfig, Vote};
@@ -41,10 +43,23 @@ pub enum PeerError {
 #[derive(Debug)]
 pub struct PeerRequest(pub(crate) PeerCall);
 
+impl PeerRequest {
+    /// The node that it comes from, as it says: the one that leads or wants to.
+    pub fn sender(&self) -> u64 {
+        let vote = match &self.0 {
+            PeerCall::Append(request) => &request.vote,
+            PeerCall::Vote(request, _) => &request.vote,
+            PeerCall::Snapshot(vote, _) => vote,
+        };
+        vote.leader_id().node_id
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum PeerCall {
     Append(AppendEntriesRequest<TypeConfig>),
-    Vote(VoteRequest<u64>),
+    /// The flag says that the leader has asked for the election.
+    Vote(VoteRequest<u64>, bool),
     Snapshot(Vote, Snapshot<TypeConfig>),
 }
 
@@ -86,6 +101,11 @@ pub(crate) struct Peers {
     pub(crate) log_holds: LogHolds,
     /// Whether this node says nothing as a leader.
     pub(crate) silent: Arc<AtomicBool>,
+    /// The term in which this node stands for election because the leader has asked it to.
+    pub(crate) handed_term: Arc<AtomicU64>,
+    pub(crate) acknowledgements: Acknowledgements,
+    /// Whether this node takes no part yet.
+    pub(crate) quarantined: watch::Receiver<bool>,
 }
 
 impl RaftNetworkFactory<TypeConfig> for Peers {
@@ -108,10 +128,22 @@ pub(crate) struct Peer {
 type RaftRpcError = RPCError<u64, BasicNode, RaftError<u64>>;
 
 impl Peer {
+    /// Sends a request, after the quarantine of this node.
+    ///
+    /// A new log begins with an election. A promise of a node in its quarantine may reach another before that one looks
+    /// at the position that the node has presented, which is earlier: the node would seem to have gone back in time.
     async fn call(&self, call: PeerCall) -> Result<PeerAnswer, PeerError> {
+        let mut quarantined = self.peers.quarantined.clone();
+        let ended = quarantined.wait_for(|quarantined| !quarantined).await.map(drop);
+        ended.map_err(|_| PeerError::Unreachable("this node is stopping".to_owned()))?;
         let request = PeerRequest(call);
         let answer = self.peers.transport.call(self.peers.group, self.node, &self.address, request).await?;
         Ok(answer.0)
+    }
+
+    /// Notes what the node has promised, before anything is made of it.
+    fn acknowledged(&self, vote: &Vote, index: u64) {
+        self.peers.acknowledgements.note(self.node, Acknowledged::new(vote, index));
     }
 
     fn rpc_error(&self, error: &PeerError) -> RaftRpcError {
@@ -148,9 +180,19 @@ impl RaftNetwork<TypeConfig> for Peer {
         let entries = request.entries.len();
         let bytes = request.entries.iter().map(|entry| payload_bytes(&entry.payload)).sum();
         self.metrics.sends_append(entries, bytes);
+        let (vote, previous) = (request.vote, request.prev_log_id);
+        let last = request.entries.last().map(|entry| entry.log_id).or(previous);
         let began = Instant::now();
         match self.call(PeerCall::Append(request)).await {
             Ok(PeerAnswer::Append(response)) => {
+                let has = match &response {
+                    AppendEntriesResponse::Success => Some(last),
+                    AppendEntriesResponse::PartialSuccess(upto) => Some(*upto),
+                    AppendEntriesResponse::Conflict | AppendEntriesResponse::HigherVote(_) => None,
+                };
+                if let Some(has) = has {
+                    self.acknowledged(&vote, has.map_or(0, |id| id.index));
+                }
                 if entries > 0 {
                     self.metrics.appended(began.elapsed());
                 }
@@ -167,8 +209,15 @@ impl RaftNetwork<TypeConfig> for Peer {
         _: RPCOption,
     ) -> Result<VoteResponse<u64>, RaftRpcError> {
         self.metrics.sends(MessageKind::Vote);
-        match self.call(PeerCall::Vote(request)).await {
-            Ok(PeerAnswer::Vote(response)) => Ok(response),
+        let vote = request.vote;
+        let is_handed = vote.leader_id().term == self.peers.handed_term.load(Ordering::Acquire);
+        match self.call(PeerCall::Vote(request, is_handed)).await {
+            Ok(PeerAnswer::Vote(response)) => {
+                if response.vote_granted {
+                    self.acknowledged(&vote, 0);
+                }
+                Ok(response)
+            }
             Ok(_) => Err(self.rpc_error(&mismatch())),
             Err(error) => Err(self.rpc_error(&error)),
         }
@@ -198,5 +247,58 @@ impl RaftNetwork<TypeConfig> for Peer {
                 Err(error) => Err(unreachable(error)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    /// Counts requests, and reaches nobody.
+    #[derive(Default)]
+    struct Counting(AtomicUsize);
+
+    impl Transport for Counting {
+        fn call<'a>(
+            &'a self,
+            group: u64,
+            node: u64,
+            address: &'a str,
+            request: PeerRequest,
+        ) -> PeerFuture<'a> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            NoPeers.call(group, node, address, request)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_in_quarantine_asks_for_votes_afterwards() {
+        let (transport, quarantine) = (Arc::new(Counting::default()), watch::Sender::new(true));
+        let mut peers = Peers {
+            group: 1,
+            transport: Arc::clone(&transport) as _,
+            log_holds: LogHolds::default(),
+            silent: Arc::default(),
+            handed_term: Arc::default(),
+            acknowledgements: Acknowledgements::default(),
+            quarantined: quarantine.subscribe(),
+        };
+        let mut peer = peers.new_client(2, &BasicNode::default()).await;
+        let sent = || transport.0.load(Ordering::Relaxed);
+        let option = || RPCOption::new(Duration::from_secs(1));
+        {
+            let asking = peer.vote(VoteRequest::new(Vote::new(1, 1), None), option());
+            tokio::pin!(asking);
+            assert!(tokio::time::timeout(Duration::from_secs(60), &mut asking).await.is_err());
+            assert_eq!(sent(), 0, "the node takes no part yet");
+            quarantine.send_replace(false);
+            assert!(asking.await.is_err(), "the other is away");
+        }
+        assert_eq!(sent(), 1);
+        drop(quarantine);
+        peer.vote(VoteRequest::new(Vote::new(2, 1), None), option()).await.unwrap_err();
+        assert_eq!(sent(), 2, "a quarantine that has ended stays so");
     }
 }

@@ -18,6 +18,9 @@ pub enum SnapshotError {
     /// Reading or writing the snapshot failed.
     #[error(transparent)]
     Failed(Box<dyn Error + Send + Sync>),
+    /// The snapshot stands in the place of the state, but may not outlive a crash. The state machine is at its end.
+    #[error("a snapshot was put in the place of the state, but not made sure of: {0}")]
+    Unsure(Box<dyn Error + Send + Sync>),
 }
 
 /// A consistent view of the durable state, to be written out while entries go on being applied.

@@ -1,11 +1,10 @@
 //! The raft thread of a group: starts openraft's core, serves it, and starts it anew when the log failed.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use openraft::{BasicNode, Config, Raft, ServerState};
+use openraft::{Config, Raft, ServerState};
 use planted::Bug;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -121,6 +120,9 @@ impl Supervisor {
             transport: self.options.transport.clone(),
             log_holds: inner.log_holds.clone(),
             silent: Arc::clone(&inner.silent),
+            handed_term: Arc::clone(&inner.hand_over.term),
+            acknowledgements: inner.log.acknowledgements().clone(),
+            quarantined: inner.quarantined.subscribe(),
         };
         let progress = inner.machine.progress().clone();
         progress.begin_core();
@@ -145,12 +147,9 @@ impl Supervisor {
     async fn bring_up(&self, raft: &Raft<TypeConfig>, pristine: bool) -> Result<(), StartError> {
         let failed = |text: String| StartError::Raft(text);
         if pristine && !self.options.joins {
-            let mut voters: BTreeMap<u64, BasicNode> =
-                self.options.voters.iter().map(|(id, address)| (*id, BasicNode::new(address))).collect();
-            if voters.is_empty() {
-                voters.insert(self.node, BasicNode::default());
-            }
-            raft.initialize(voters).await.map_err(|error| failed(raft_text(&error)))?;
+            raft.initialize(self.options.first_voters(self.node))
+                .await
+                .map_err(|error| failed(raft_text(&error)))?;
         }
         if self.inner.log.is_sole_voter(self.node) {
             if raft.metrics().borrow().state != ServerState::Leader {

@@ -1,7 +1,6 @@
 //! The types that parametrise openraft, and the proposal that travels through it.
 
 use parking_lot::Mutex;
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,26 +33,26 @@ pub(crate) type StoredMembership = openraft::StoredMembership<u64, openraft::Bas
 pub(crate) type StorageError = openraft::StorageError<u64>;
 pub(crate) type StorageIOError = openraft::StorageIOError<u64>;
 
-/// One proposal: the bytes for the log and, on the node that proposed it, their decoded form.
+/// One proposal: the bytes for the log and, on the node that made it, its number there.
 #[derive(Clone)]
 pub struct Payload {
     /// Payload of the log and of messages to other replicas.
     pub bytes: Bytes,
-    /// The decoded form of `bytes`, so that the proposing node need not decode them again. Absent after a restart
-    /// and on every other replica.
-    pub decoded: Option<Arc<dyn Any + Send + Sync>>,
+    /// Number by which the state machine of the proposing node finds what that node knows of the proposal. Absent after
+    /// a restart and on every other replica.
+    pub number: Option<u64>,
 }
 
 impl Payload {
-    /// A payload without a decoded form.
+    /// A payload without a number.
     pub fn new(bytes: Bytes) -> Self {
-        Self { bytes, decoded: None }
+        Self { bytes, number: None }
     }
 }
 
 impl fmt::Debug for Payload {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Payload({} bytes, decoded: {})", self.bytes.len(), self.decoded.is_some())
+        write!(out, "Payload({} bytes, number: {:?})", self.bytes.len(), self.number)
     }
 }
 
@@ -93,6 +92,10 @@ pub enum ProposeError {
     /// acknowledged; with several voters a later leader may still commit it.
     #[error("the log cannot be written: {0}")]
     Storage(String),
+    /// Another leader has sent a snapshot in place of the log before the entry was applied here. The snapshot may have
+    /// it.
+    #[error("a snapshot has taken the place of the log before the entry was applied")]
+    Superseded,
     /// The state machine refused an entry, and the group stopped for good.
     #[error("the state machine failed: {0}")]
     StateMachine(String),

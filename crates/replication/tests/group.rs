@@ -4,7 +4,6 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use common::{Seen, open, payload, start};
@@ -62,24 +61,22 @@ async fn many_proposals_at_once_are_applied_once_and_in_order_on_either_thread()
 }
 
 #[tokio::test]
-async fn the_decoded_form_survives_until_it_is_applied() {
+async fn the_number_of_a_proposal_survives_until_it_is_applied() {
     let dir = tempfile::tempdir().unwrap();
     let seen = Seen::default();
     let log = open(dir.path());
     let group = start(&log, 1, &seen).await;
-    let decoded = Arc::new(7_u32);
     let mut proposal = payload("seven");
-    proposal.decoded = Some(decoded.clone());
+    proposal.number = Some(7);
     group.propose(proposal).await.unwrap();
-    assert_eq!(seen.decoded.load(Ordering::SeqCst), 1);
+    assert_eq!(seen.numbered.load(Ordering::SeqCst), 1);
     group.shutdown().await;
     drop(group);
-    assert_eq!(Arc::strong_count(&decoded), 1, "nothing keeps it once it is applied");
 
     // From disk it comes back without.
     let group = start(&log, 1, &seen).await;
     assert_eq!(seen.texts(), ["seven", "seven"]);
-    assert_eq!(seen.decoded.load(Ordering::SeqCst), 1);
+    assert_eq!(seen.numbered.load(Ordering::SeqCst), 1);
     group.shutdown().await;
 }
 
@@ -283,4 +280,27 @@ async fn a_store_can_be_opened_again_when_its_last_user_is_gone() {
     other.propose(payload("on")).await.unwrap();
     group.shutdown().await;
     other.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_log_begins_behind_a_restored_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let seen = Seen::default();
+    let options = |restored| GroupOptions { restored: Some(restored), ..GroupOptions::default() };
+    seen.flush(7);
+    let wrong = Group::start(1, 1, &open(dir.path()), seen.machine(), options(8)).await;
+    assert!(matches!(wrong, Err(StartError::Options(_))), "another state than that of the backup");
+    for life in 0..2 {
+        let group = Group::start(1, 1, &open(dir.path()), seen.machine(), options(7)).await.unwrap();
+        assert!(group.is_leader());
+        assert!(group.propose(payload(format!("{life}"))).await.unwrap() > 7);
+        assert_eq!(group.metrics().purged_index, 7);
+        group.shutdown().await;
+        drop(group);
+    }
+    // The last life has applied what the first one left, since nothing was flushed meanwhile.
+    assert_eq!(seen.texts(), ["0", "0", "1"]);
+    let group = start(&open(dir.path()), 1, &seen).await;
+    assert_eq!(seen.texts()[3..], ["0", "1"], "it says so itself from then on");
+    group.shutdown().await;
 }

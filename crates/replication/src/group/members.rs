@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use openraft::error::{ClientWriteError, RaftError};
-use openraft::{BasicNode, ChangeMembers};
+use openraft::{BasicNode, ChangeMembers, Raft};
 use thiserror::Error;
 
 use super::Group;
-use crate::types::fatal_text;
+use crate::types::{TypeConfig, fatal_text};
 
 /// Nodes of a group, by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Members {
 /// Why the members of a group are as before.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum MembershipError {
-    /// Another node leads.
+    /// Another node leads. A change that was under way may still come about.
     #[error("this node does not lead")]
     NotLeader,
     /// An earlier change is not through, or openraft refuses this one.
@@ -36,6 +36,11 @@ pub enum MembershipError {
 }
 
 impl Group {
+    /// Whether a node is the only one with a vote, by the log.
+    pub fn is_sole_voter(&self, node: u64) -> bool {
+        self.inner.log.is_sole_voter(node)
+    }
+
     /// The members as this node knows them, with changes that are not committed yet.
     pub fn members(&self) -> Members {
         let Ok(raft) = self.inner.raft() else { return Members::default() };
@@ -45,11 +50,21 @@ impl Group {
         Members { voters: membership.voter_ids().collect(), learners: membership.learner_ids().collect() }
     }
 
+    /// The members as the log tells them, also right after a start, when nothing was told to others yet.
+    pub async fn logged_members(&self) -> Members {
+        let Ok(raft) = self.inner.raft() else { return Members::default() };
+        let members = raft.with_raft_state(|state| {
+            let membership = state.membership_state.effective().membership();
+            Members { voters: membership.voter_ids().collect(), learners: membership.learner_ids().collect() }
+        });
+        // A group that has failed tells its own reason.
+        members.await.unwrap_or_default()
+    }
+
     /// Adds a node without a vote. Resolves when that is committed; the node is brought up in the background.
     pub async fn add_learner(&self, node: u64, address: &str) -> Result<(), MembershipError> {
         let raft = self.inner.raft().map_err(|error| MembershipError::Stopped(error.to_string()))?;
-        let added = raft.add_learner(node, BasicNode::new(address), false).await;
-        added.map(drop).map_err(|error| membership_error(&error))
+        while_leading(&raft, raft.add_learner(node, BasicNode::new(address), false)).await
     }
 
     /// Gives the votes to these nodes, all of which must be members. Others are members no more.
@@ -65,8 +80,22 @@ impl Group {
 
     async fn change(&self, change: ChangeMembers<u64, BasicNode>) -> Result<(), MembershipError> {
         let raft = self.inner.raft().map_err(|error| MembershipError::Stopped(error.to_string()))?;
-        let changed = raft.change_membership(change, false).await;
-        changed.map(drop).map_err(|error| membership_error(&error))
+        while_leading(&raft, raft.change_membership(change, false)).await
+    }
+}
+
+/// Waits for a change, as long as this node leads: openraft never answers a former leader whose entry a snapshot has
+/// taken the place of.
+async fn while_leading<T>(
+    raft: &Raft<TypeConfig>,
+    change: impl Future<Output = Result<T, RaftError<u64, ClientWriteError<u64, BasicNode>>>>,
+) -> Result<(), MembershipError> {
+    let mut metrics = raft.server_metrics();
+    let led_by = *metrics.borrow_and_update().vote.leader_id();
+    tokio::select! {
+        biased;
+        changed = change => changed.map(drop).map_err(|error| membership_error(&error)),
+        Ok(_) = metrics.wait_for(|now| *now.vote.leader_id() != led_by) => Err(MembershipError::NotLeader),
     }
 }
 

@@ -41,7 +41,7 @@ impl Cache {
         for index in self.released.saturating_add(1).max(first)..=upto {
             let Some(entry) = self.entries.get_mut((index - first) as usize) else { break };
             if let EntryPayload::Normal(proposal) = &mut entry.payload {
-                proposal.payload.decoded = None;
+                proposal.payload.number = None;
                 proposal.completion = None;
             }
         }

@@ -1,9 +1,9 @@
 //! The log of one group: openraft's storage trait over the shared engine, with the recent tail in memory.
 //!
-//! Facts beside the entries, by key: the vote, the committed position, the last purged log id, the log id of the
-//! last snapshot received, every membership still needed, and, after a conflicting suffix was removed, the index
-//! the log really ends at: raft-engine cannot cut a suffix, it only overwrites one, so the mark stands until the
-//! next append does that.
+//! Facts beside the entries, by key: the vote, the committed position, the last purged log id, the log id of the last
+//! snapshot received, every membership still needed, what other nodes have acknowledged, and, after a conflicting
+//! suffix was removed, the index the log really ends at: raft-engine cannot cut a suffix, it only overwrites one, so
+//! the mark stands until the next append does that.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
@@ -21,12 +21,17 @@ use super::cache::{Cache, cost};
 use super::size::LogSize;
 use super::writer::{Change, Done, LogEngine, WriterRequest, read_error};
 use super::{LogError, LogStore};
-use crate::machine::Progress;
+use crate::acknowledged::Acknowledgements;
+use crate::progress::Progress;
 use crate::proposals::Proposals;
 use crate::record::{self, LogIdFact, Record, StoredMembershipFact, VoteFact};
 use crate::types::{
     Entry, EntryPayload, LogId, StorageError, StorageIOError, StoredMembership, TypeConfig, Vote,
 };
+
+mod base;
+mod promises;
+mod snapshots;
 
 const VOTE: &[u8] = b"vote";
 const COMMITTED: &[u8] = b"committed";
@@ -35,6 +40,8 @@ const TAIL: &[u8] = b"tail";
 const SNAPSHOT: &[u8] = b"snapshot";
 /// Followed by the index, big-endian.
 const MEMBERSHIP: u8 = b'm';
+/// Followed by the node that has acknowledged, big-endian.
+const ACKNOWLEDGED: u8 = b'a';
 
 /// Most bytes read from disk in one go for a follower.
 const READ_AHEAD_BYTES: usize = 4 << 20;
@@ -47,11 +54,14 @@ pub(crate) struct GroupLog {
     state: Mutex<State>,
     /// An entry cannot be read, whatever the disk does.
     damage: OnceLock<String>,
+    acknowledgements: Acknowledgements,
 }
 
 #[derive(Default)]
 struct State {
     vote: Option<Vote>,
+    /// Whether `vote` is stored without the flag that a majority has given it, too.
+    vote_dirty: bool,
     committed: Option<LogId>,
     /// The committed position that was noted, if the log ends before it.
     lost: Option<u64>,
@@ -69,8 +79,10 @@ struct State {
 
 impl GroupLog {
     pub(crate) fn load(group: u64, store: LogStore) -> Result<Self, LogError> {
-        let log = Self { group, store, state: Mutex::default(), damage: OnceLock::new() };
+        let (damage, acknowledgements) = (OnceLock::new(), Acknowledgements::default());
+        let log = Self { group, store, state: Mutex::default(), damage, acknowledgements };
         log.reload()?;
+        log.read_acknowledgements()?;
         Ok(log)
     }
 
@@ -112,6 +124,11 @@ impl GroupLog {
 
     pub(crate) fn committed(&self) -> Option<LogId> {
         self.lock().committed
+    }
+
+    /// The vote that is stored.
+    pub(crate) fn vote(&self) -> Option<Vote> {
+        self.lock().vote
     }
 
     /// The committed position that was noted, if the log ends before it.
@@ -176,27 +193,6 @@ impl GroupLog {
     pub(crate) fn release(&self, index: u64) {
         let limit_bytes = self.store.shared().options.cached_bytes_per_group;
         self.lock().cache.release(index, limit_bytes);
-    }
-
-    /// Records that a snapshot takes the place of the log up to `last`, before the state machine installs it.
-    pub(crate) async fn note_snapshot(
-        &self,
-        last: LogId,
-        membership: &StoredMembership,
-    ) -> Result<(), LogError> {
-        let mut facts = vec![(SNAPSHOT.to_vec(), Some(record::encode(&LogIdFact::of(&last))))];
-        if let Some(at) = membership.log_id() {
-            let fact = StoredMembershipFact::of(Some(at), membership.membership());
-            facts.push((membership_key(at.index), Some(record::encode(&fact))));
-        }
-        {
-            let mut state = self.lock();
-            state.snapshot = Some(last);
-            if let Some(at) = membership.log_id() {
-                state.memberships.insert(at.index, membership.clone());
-            }
-        }
-        self.put(facts, None).await
     }
 
     /// Entries from `start` up to but without `end`, no more than `limit_bytes` of them from disk but at least one.
@@ -312,6 +308,7 @@ impl State {
         let committed = id(COMMITTED)?;
         Ok(Self {
             vote: vote.map(VoteFact::vote),
+            vote_dirty: false,
             committed: committed.min(last),
             lost: committed
                 .filter(|committed| Some(committed.index) > last.map(|id| id.index))
@@ -423,12 +420,24 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
         self.clone()
     }
 
+    /// That a majority has given a vote is written with the next entry, the first one of the leader: the vote itself is
+    /// all that this node has promised, and without the flag it only takes nobody for the leader until it hears of one.
     async fn save_vote(&mut self, vote: &Vote) -> Result<(), StorageError> {
         let fact = record::encode(&VoteFact::of(vote));
+        {
+            let mut state = self.log.lock();
+            let is_known = |known: &Vote| known.leader_id() == vote.leader_id();
+            if vote.committed && state.vote.as_ref().is_some_and(is_known) {
+                state.vote_dirty |= state.vote.as_ref() != Some(vote);
+                state.vote = Some(*vote);
+                return Ok(());
+            }
+        }
         if !planted::has(Bug::ForgottenVote) {
             self.log.put(vec![(VOTE.to_vec(), Some(fact))], None).await.map_err(writing)?;
         }
-        self.log.lock().vote = Some(*vote);
+        let mut state = self.log.lock();
+        (state.vote, state.vote_dirty) = (Some(*vote), false);
         Ok(())
     }
 
@@ -485,6 +494,11 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
                 state.tail_marked = false;
                 facts.push((TAIL.to_vec(), None));
             }
+            if std::mem::take(&mut state.vote_dirty) && !planted::has(Bug::ForgottenVote) {
+                facts.extend(
+                    state.vote.map(|vote| (VOTE.to_vec(), Some(record::encode(&VoteFact::of(&vote))))),
+                );
+            }
             let alone = state.is_sole_voter(self.node);
             // A sole voter's log is committed as far as it goes.
             if let (true, Some(committed), false) = (state.committed_dirty, state.committed, alone) {
@@ -493,6 +507,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             }
             alone
         };
+        facts.extend(self.log.new_acknowledgements());
         let change = Change { group: self.log.group, records, facts, compact_to: None };
         if alone && self.proposals.are_single() && !planted::has(Bug::EarlyAcknowledgement) {
             // openraft's core waits for the sync in any case; another thread would be woken for nothing.
@@ -516,6 +531,15 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
         if planted::has(Bug::ForgottenTruncation) {
             return Ok(());
         }
+        if let Some(committed) = self.log.committed().filter(|committed| committed.index >= log_id.index) {
+            // Those who elected the leader have lost it: the files here are the last that have it.
+            let reason = format!(
+                "the leader has another entry {} than this node, which knows the entries up to {} as committed",
+                log_id.index, committed.index
+            );
+            self.log.damage.get_or_init(|| reason.clone());
+            return Err(writing(LogError::Damaged(reason)));
+        }
         let before = log_id.index.checked_sub(1);
         let previous = match before {
             Some(index) => self.log.log_id_at(index).map_err(reading)?,
@@ -524,10 +548,6 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
         let mut facts = vec![(TAIL.to_vec(), Some(record::encode(&log_id.index)))];
         {
             let mut state = self.log.lock();
-            debug_assert!(
-                state.committed.is_none_or(|committed| committed.index < log_id.index),
-                "committed entries are never truncated"
-            );
             let dropped = state.memberships.split_off(&log_id.index);
             facts.extend(dropped.into_keys().map(|index| (membership_key(index), None)));
             state.cache.truncate(log_id.index);

@@ -112,3 +112,11 @@ pub enum LogError {
     #[error("the log store is closed")]
     Closed,
 }
+
+impl LogError {
+    /// Whether another process has the log open. A server that is about to end lets go of it last.
+    pub fn is_in_use(&self) -> bool {
+        // raft-engine has no kind of its own for it.
+        matches!(self, Self::Open { reason, .. } if reason.contains("another instance is using"))
+    }
+}

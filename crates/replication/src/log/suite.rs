@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{GroupLog, LogHandle, LogOptions, LogStore};
-use crate::machine::Progress;
+use crate::progress::Progress;
 use crate::proposals::Proposals;
 use crate::record::log_id;
 use crate::snapshot::SnapshotData;
@@ -107,6 +107,32 @@ fn the_suite_passes() {
     Suite::test_all(Builder).unwrap();
 }
 
+#[tokio::test]
+async fn a_vote_that_a_majority_has_given_is_written_with_the_next_entry() {
+    let (given, committed) = (Vote::new(3, 2), Vote::new_committed(3, 2));
+    for is_written in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = LogStore::open(dir.path(), LogOptions::default()).unwrap();
+        let log = store.group(7).unwrap();
+        let mut handle = handle(log.clone(), 1);
+        handle.save_vote(&given).await.unwrap();
+        let before = store.stats().writes;
+        handle.save_vote(&committed).await.unwrap();
+        assert_eq!(handle.read_vote().await.unwrap(), Some(committed));
+        assert_eq!(store.stats().writes, before, "it has no sync of its own");
+        if is_written {
+            let entry = Entry { log_id: log_id(3, 2, 0), payload: EntryPayload::Blank };
+            handle.blocking_append([entry]).await.unwrap();
+            assert_eq!(store.stats().writes, before + 1);
+        }
+        // A node that starts again keeps what it has promised.
+        log.reload().unwrap();
+        assert_eq!(handle.read_vote().await.unwrap(), Some(if is_written { committed } else { given }));
+        handle.save_vote(&Vote::new_committed(3, 3)).await.unwrap();
+        assert_eq!(store.stats().writes, before + 1 + u64::from(is_written), "another one is a promise");
+    }
+}
+
 /// Operations of a test on a log.
 #[derive(Clone, Debug)]
 enum Step {
@@ -134,7 +160,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..40)
 }
 
-/// The same log, as plain values.
+/// The expected content of a log, as plain values.
 #[derive(Default)]
 struct Model {
     entries: BTreeMap<u64, (u64, Option<Membership>)>,

@@ -6,11 +6,12 @@
 //! tells some of the writers that theirs succeeded.
 
 use parking_lot::{Mutex, RwLock};
+use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -73,6 +74,8 @@ pub(crate) struct LogState {
     disk: Disk,
     /// Absent only while the store recovers.
     engine: RwLock<Option<LogEngine>>,
+    /// raft-engine has found that its files contradict each other.
+    damage: OnceLock<String>,
     counters: Counters,
     metrics: JournalMetrics,
 }
@@ -91,7 +94,7 @@ impl LogState {
         let engine = open_engine(dir, &options, &disk)?;
         let engine = RwLock::new(Some(engine));
         let (counters, metrics) = (Counters::default(), JournalMetrics::new());
-        Ok(Self { dir: dir.to_owned(), options, disk, engine, counters, metrics })
+        Ok(Self { dir: dir.to_owned(), options, disk, engine, damage: OnceLock::new(), counters, metrics })
     }
 
     pub(crate) fn stats(&self) -> LogStats {
@@ -121,7 +124,12 @@ impl LogState {
         let failed = |reason: String| LogError::Read { group, reason };
         let engine = self.engine.read();
         let engine = engine.as_ref().ok_or_else(|| failed("the store is closed or recovering".to_owned()))?;
-        read(engine).map_err(|error| match error.kind() {
+        let read = catch_unwind(AssertUnwindSafe(|| read(engine)));
+        let read = read.map_err(|panic| match EnginePanic::of(&*panic) {
+            EnginePanic::Damage(reason) => LogError::Damaged(reason),
+            EnginePanic::Disk(reason) => failed(reason),
+        })?;
+        read.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => LogError::Damaged(error.to_string()),
             _ => failed(error.to_string()),
         })
@@ -154,11 +162,19 @@ impl LogState {
                     Some(reason) => reason,
                 },
                 Ok(Err(error)) => error.to_string(),
-                Err(_) => "the log engine panicked".to_owned(),
+                Err(panic) => self.note(EnginePanic::of(&*panic)),
             };
         tracing::error!(reason, dir = %self.dir.display(), "the log cannot be written");
         self.disk.fail(reason.clone());
         Err(LogError::Write(reason))
+    }
+
+    /// Notes why the engine has panicked while it wrote; gives the reason.
+    fn note(&self, panic: EnginePanic) -> String {
+        match panic {
+            EnginePanic::Damage(reason) => self.damage.get_or_init(|| reason).clone(),
+            EnginePanic::Disk(reason) => reason,
+        }
     }
 
     fn purge(&self) {
@@ -167,7 +183,7 @@ impl LogState {
         match catch_unwind(AssertUnwindSafe(|| engine.purge_expired_files())) {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::warn!(%error, "purged log files could not be removed"),
-            Err(_) => self.disk.fail("the log engine panicked while purging".to_owned()),
+            Err(panic) => self.disk.fail(self.note(EnginePanic::of(&*panic))),
         }
     }
 
@@ -181,6 +197,9 @@ impl LogState {
     }
 
     fn recover(&self) -> Result<(), LogError> {
+        if let Some(damage) = self.damage.get() {
+            return Err(LogError::Damaged(damage.clone()));
+        }
         let slot = self.engine.read();
         if slot.is_some() && self.disk.failure().is_none() {
             return Ok(());
@@ -223,7 +242,34 @@ fn open_engine(dir: &Path, options: &LogOptions, disk: &Disk) -> Result<LogEngin
         Ok(Ok(engine)) => Ok(engine),
         Ok(Err(error)) if is_damage(&error) => Err(LogError::Damaged(error.to_string())),
         Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(_) => Err(failed("the log engine panicked".to_owned())),
+        Err(panic) => match EnginePanic::of(&*panic) {
+            EnginePanic::Damage(reason) => Err(LogError::Damaged(reason)),
+            EnginePanic::Disk(reason) => Err(failed(reason)),
+        },
+    }
+}
+
+/// The reason of a panic of raft-engine.
+#[derive(Debug, PartialEq, Eq)]
+enum EnginePanic {
+    /// The disk has failed it where it does not expect that. Later it may not.
+    Disk(String),
+    /// The content of its files contradicts what it takes for granted: another start on them ends in the same way.
+    Damage(String),
+}
+
+impl EnginePanic {
+    fn of(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        let text = text.unwrap_or_else(|| "without a reason".to_owned());
+        let reason = format!("the log engine panicked: {text}");
+        // Errors of the disk are those that it unwraps, and a place in a file that it cannot go back to.
+        if text.contains("`Err` value") || text.contains("write failure") {
+            Self::Disk(reason)
+        } else {
+            Self::Damage(reason)
+        }
     }
 }
 
@@ -382,4 +428,39 @@ fn fill(batch: &mut LogBatch, change: Change) -> raft_engine::Result<()> {
         batch.add_command(change.group, Command::Compact { index });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::log_id;
+
+    #[test]
+    fn a_panic_of_the_engine_is_damage_unless_the_disk_has_failed_it() {
+        let of = |text: String| EnginePanic::of(&text);
+        let hole = of("memtable 1 has a hole".to_owned());
+        assert_eq!(hole, EnginePanic::Damage("the log engine panicked: memtable 1 has a hole".to_owned()));
+        assert!(matches!(EnginePanic::of(&"attempt to overwrite compacted entries"), EnginePanic::Damage(_)));
+        assert!(matches!(EnginePanic::of(&7), EnginePanic::Damage(_)));
+        let failed = of("called `Result::unwrap()` on an `Err` value: Os { code: 5 }".to_owned());
+        assert!(matches!(failed, EnginePanic::Disk(_)));
+    }
+
+    #[test]
+    fn a_hole_is_damage_and_the_log_does_not_recover() {
+        let directory = tempfile::tempdir().unwrap();
+        let state = LogState::open(directory.path(), LogOptions::default()).unwrap();
+        let write = |index| {
+            let record = Record::new_of(log_id(1, 1, index), 0, bytes::Bytes::new());
+            let change = Change { group: 1, records: vec![record], facts: Vec::new(), compact_to: None };
+            let mut batch = LogBatch::default();
+            fill(&mut batch, change).unwrap();
+            state.write(&mut batch, 1, 1)
+        };
+        write(1).unwrap();
+        let error = write(5).unwrap_err();
+        assert!(matches!(&error, LogError::Write(reason) if reason.contains("has a hole")), "{error}");
+        let error = state.recover().unwrap_err();
+        assert!(matches!(&error, LogError::Damaged(reason) if reason.contains("has a hole")), "{error}");
+    }
 }

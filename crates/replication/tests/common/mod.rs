@@ -14,8 +14,8 @@ use replication::{ApplyError, Group, GroupOptions, LogOptions, LogStore, Payload
 pub struct Seen {
     pub entries: Arc<Mutex<Vec<(u64, Bytes)>>>,
     pub durable: Arc<AtomicU64>,
-    /// Entries that came with their decoded form.
-    pub decoded: Arc<AtomicU64>,
+    /// Entries that came with their number.
+    pub numbered: Arc<AtomicU64>,
     pub threads: Arc<Mutex<Vec<String>>>,
     /// Whether the machine is well again and takes whatever comes.
     pub healed: Arc<AtomicBool>,
@@ -53,8 +53,8 @@ impl StateMachine for Recorder {
             }
             assert!(!payload.bytes.starts_with(b"panic"), "as asked");
         }
-        if payload.decoded.is_some() {
-            self.seen.decoded.fetch_add(1, Ordering::SeqCst);
+        if payload.number.is_some() {
+            self.seen.numbered.fetch_add(1, Ordering::SeqCst);
         }
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let mut threads = self.seen.threads.lock();
