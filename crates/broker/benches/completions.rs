@@ -132,9 +132,9 @@ impl Whole {
         let directory = tempfile::tempdir().expect("a directory");
         let mut options = Options::new(directory.path());
         options.disk.min_free_bytes = 0;
-        options.log.min_free_bytes = 1;
+        options.partition.log.min_free_bytes = 1;
         // A flush would bring entries of its own.
-        options.state.flush_interval = Duration::from_secs(3600);
+        options.partition.state.flush_interval = Duration::from_secs(3600);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.expect("a runtime");
         let node = runtime.block_on(Box::pin(Node::start(options))).expect("a broker");

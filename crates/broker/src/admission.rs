@@ -1,88 +1,43 @@
 //! A broker whose data are lost comes back as another replica: the leader gives it a number that was never given, adds
 //! it without a vote, and exchanges it for the former one when it has the log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
+use cluster::ReplicaNumber;
 use replication::{Group, Members};
-use tokio::time::{Instant, sleep};
-use transport::{Lane, Peer};
 
-use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, SAY_INTERVAL, begin_anew, is_given_up};
-use crate::cluster::Replica;
-use crate::identity::Identity;
+use crate::members::replicas;
 use crate::node::Node;
-use crate::opening::StartError;
-use crate::options::Options;
-use crate::peer_request::RequestKind;
-use crate::peers;
-use crate::replica_number::ReplicaNumber;
-use crate::route::Router;
 
-/// Entries that a new replica may lack when it gets its vote.
+/// Log entries that a new replica may lack when it gets its vote.
 const LAG_MAX: u64 = 1_000;
 
-/// Has a broker whose data were given up become another replica, once the leader has a number for it.
-pub(crate) async fn readmit(options: &Options, replica: &Replica) -> Result<(), StartError> {
-    if !is_given_up(&options.data_dir)? {
-        return Ok(());
-    }
-    let identity = Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?;
-    let peers = replica.peers(&identity, &options.peers);
-    let mut said: Option<Instant> = None;
-    loop {
-        match ask(&peers).await {
-            Ok(number) => return Ok(begin_anew(&options.data_dir, number)?),
-            Err(reasons) if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) => {
-                said = Some(Instant::now());
-                tracing::warn!(
-                    reasons,
-                    "the data of this replica are not used any more, and the leader gives it no new number yet"
-                );
-            }
-            Err(_) => {}
-        }
-        sleep(ASK_INTERVAL).await;
-    }
-}
-
-/// Asks the others for a new number, the leader among them. An error has the reasons of all.
-pub(crate) async fn ask(others: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
-    let others = others.iter().map(|(other, peer)| (*other, peer)).collect();
-    let read = |mut answer: Bytes| answer.try_get_u64().map_err(|_| "an answer of another form".to_owned());
-    let request = RequestKind::Admit.alone();
-    let (_, number) = peers::ask_in_turn(others, Lane::Requests, request, ASK_TIMEOUT, read).await?;
-    Ok(ReplicaNumber::of(number))
-}
-
-/// Gives a broker without data the number of a new replica, which is a member without a vote from then on. Each request
+/// Gives a member without data the number of a new replica, which is a member without a vote from then on. Each request
 /// gets another number, so that none is given twice.
 pub(crate) async fn admit(node: &Node, broker: u32) -> Result<Bytes, String> {
-    let router = node.router.as_ref().ok_or("this broker is alone")?;
+    let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
     if !node.leads() {
         return Err("this broker does not lead".to_owned());
     }
-    let links = &router.links;
+    let links = &cluster.links;
     let address = links.brokers().get(&broker).ok_or("the broker is not of this cluster")?;
-    let _turn = links.changing_members.lock().await;
-    let members = router.group.members();
+    let _turn = cluster.changing_members.lock().await;
+    let members = node.first().group().members();
+    // The list alone makes no member: it may differ from what the partition knows.
     let known = replicas(&members).filter(|replica| replica.broker == broker).max();
-    let replica = known.unwrap_or_else(|| ReplicaNumber::first(broker)).next();
+    let replica = known.ok_or("the broker is no member of this cluster, and members cannot be added")?.next();
     assert!(replicas(&members).all(|other| other != replica), "{replica:?} was given before");
     let failed = |error: replication::MembershipError| error.to_string();
-    router.group.add_learner(replica.number(), address).await.map_err(failed)?;
+    node.first().group().add_learner(replica.number(), address).await.map_err(failed)?;
     tracing::warn!(
-        partition = 1,
+        partition = node.first().number(),
         broker,
         replica = replica.number(),
         "a broker without data gets a new replica"
     );
     Ok(Bytes::copy_from_slice(&replica.number().to_be_bytes()))
-}
-
-fn replicas(members: &Members) -> impl Iterator<Item = ReplicaNumber> {
-    members.voters.iter().chain(&members.learners).map(|number| ReplicaNumber::of(*number))
 }
 
 /// The change that brings a group closer to one replica with a vote for each broker.
@@ -116,10 +71,11 @@ fn change(members: &Members, lag: impl Fn(u64) -> Option<u64>) -> MemberChange {
 }
 
 /// Makes the next change, if this broker leads and one is due.
-pub(crate) async fn exchange(router: Arc<Router>) {
+pub(crate) async fn exchange(node: Arc<Node>) {
+    let Some(cluster) = &node.cluster else { return };
     // A change under way is followed by the next look.
-    let Ok(_turn) = router.links.changing_members.try_lock() else { return };
-    let group: &Group = &router.group;
+    let Ok(_turn) = cluster.changing_members.try_lock() else { return };
+    let group: &Group = node.first().group();
     let members = group.members();
     let changed = match change(&members, |node| group.lag(node)) {
         MemberChange::Nothing => return,
@@ -127,27 +83,20 @@ pub(crate) async fn exchange(router: Arc<Router>) {
         MemberChange::Voters(voters) => {
             let changed = group.set_voters(voters.clone()).await;
             if changed.is_ok() {
-                tracing::info!(partition = 1, ?voters, "a new replica has its vote");
+                tracing::info!(partition = node.first().number(), ?voters, "a new replica has its vote");
             }
             changed
         }
     };
     if let Err(error) = changed {
-        tracing::info!(partition = 1, %error, "the members could not be changed; it is tried again");
+        tracing::info!(partition = node.first().number(), %error, "the members could not be changed; it is tried again");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const LOST: u64 = 2;
-    const NEW: u64 = 1 << 32 | 2;
-    const NEWER: u64 = 2 << 32 | 2;
-
-    fn members<const V: usize, const L: usize>(voters: [u64; V], learners: [u64; L]) -> Members {
-        Members { voters: voters.into(), learners: learners.into() }
-    }
+    use crate::members::tests::{LOST, NEW, NEWER, members};
 
     #[test]
     fn a_new_replica_takes_the_place_of_the_one_that_its_broker_had() {

@@ -9,74 +9,66 @@ use std::time::Duration;
 
 use broker_api::SubmitError;
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 
-use crate::cluster::Links;
+use crate::cluster_state::ClusterState;
 use crate::node::Node;
-use crate::peer_request::RequestKind;
+use crate::orders::{Pause, PauseOrder};
+use cluster::RequestKind;
 
-/// Time for another broker to obey: it applies what came before.
+/// Time-out of an order to another broker: it applies earlier entries first.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Orders of others that came at the same time are outdone so often.
+/// Attempts to outdo orders that other brokers gave at the same time.
 const ATTEMPTS: u32 = 5;
-
-/// An order to pause processing, or to go on with it. The latest one is in force; of two at once, the pause.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct PauseOrder {
-    version: u64,
-    pub paused: bool,
-}
 
 impl Node {
     /// Obeys an order, if it is later than the one in force. Returns the one in force.
-    pub(crate) fn obey_pause(&self, links: &Links, order: PauseOrder) -> PauseOrder {
-        let mut in_force = links.pause.lock();
+    pub(crate) fn obey_pause(&self, cluster: &ClusterState, order: PauseOrder) -> PauseOrder {
+        let mut in_force = cluster.pause.lock();
         if order > *in_force {
             *in_force = order;
-            self.set_paused(order.paused);
+            self.first().set_paused(order.value.paused);
         }
         *in_force
     }
 
     /// Pauses processing, or goes on with it, on this broker and all others that can be reached.
-    pub(crate) async fn order_pause(&self, links: &Links, paused: bool) -> Result<(), SubmitError> {
+    pub(crate) async fn order_pause(&self, cluster: &ClusterState, paused: bool) -> Result<(), SubmitError> {
         for _ in 0..ATTEMPTS {
-            let version = links.pause.lock().version + 1;
-            let order = PauseOrder { version, paused };
-            self.obey_pause(links, order);
-            let answers = links.order_pause(order).await;
+            let order = cluster.pause.lock().next(Pause { paused });
+            self.obey_pause(cluster, order);
+            let answers = cluster.order_pause(order).await;
             let Some(later) = answers.into_values().flatten().filter(|other| *other > order).max() else {
                 return Ok(());
             };
-            self.obey_pause(links, later);
+            self.obey_pause(cluster, later);
         }
-        let reason = "Expected to pause or resume processing on partition 1, but others order the contrary";
+        let reason = "Expected to pause or resume processing, but others order the contrary";
         Err(SubmitError::Unavailable(reason.to_owned()))
     }
 
     /// Whether processing is paused on each broker of the cluster; of one that does not answer it is not known.
     /// Nothing for a broker that is alone.
     pub fn paused_brokers(&self) -> Option<BTreeMap<u32, Option<bool>>> {
-        let links = &self.router.as_ref()?.links;
-        let others = links.pauses.lock();
-        let own = self.options().node_id;
+        let cluster = self.cluster.as_ref()?;
+        let others = cluster.pauses.lock();
+        let own = self.options().partition.node_id;
         let of = |broker: &u32| {
             let paused = if *broker == own {
                 Some(self.is_processing_paused())
             } else {
-                others.get(broker).map(|order| order.paused)
+                others.get(broker).map(|order| order.value.paused)
             };
             (*broker, paused)
         };
-        Some(links.brokers().keys().map(of).collect())
+        Some(cluster.links.brokers().keys().map(of).collect())
     }
 }
 
-impl Links {
+impl ClusterState {
     /// Sends an order to all others, and brings the orders that are in force there.
     async fn order_pause(&self, order: PauseOrder) -> BTreeMap<u32, Option<PauseOrder>> {
-        let asked = self.ask_all(&RequestKind::Pause.with(&encode(order)), ORDER_TIMEOUT).await;
-        let read = |answer: Bytes| serde_json::from_slice(&answer).ok();
+        let asked = self.links.ask_all(&RequestKind::Pause.with(&order.encode()), ORDER_TIMEOUT).await;
+        let read = |answer: Bytes| PauseOrder::decode(&answer).ok();
         let answers: BTreeMap<u32, Option<PauseOrder>> =
             asked.into_iter().map(|(broker, answer)| (broker, answer.ok().and_then(read))).collect();
         for (broker, order) in &answers {
@@ -95,18 +87,14 @@ impl Links {
     }
 }
 
-fn encode(order: PauseOrder) -> Bytes {
-    serde_json::to_vec(&order).expect("numbers are JSON").into()
-}
-
 /// Obeys an order of another broker. Earlier entries are applied here when it is answered, if there is a leader.
 pub(crate) async fn obey(node: &Node, order: &[u8]) -> Result<Bytes, String> {
-    let order: PauseOrder = serde_json::from_slice(order).map_err(|error| error.to_string())?;
-    let router = node.router.as_ref().ok_or("this broker is alone")?;
-    let in_force = node.obey_pause(&router.links, order);
-    if in_force.paused {
+    let order = PauseOrder::decode(order)?;
+    let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
+    let in_force = node.obey_pause(cluster, order);
+    if in_force.value.paused {
         // Without a leader, nothing can come before the pause.
-        let _ = node.settle().await;
+        let _ = node.first().settle().await;
     }
-    Ok(encode(in_force))
+    Ok(in_force.encode())
 }

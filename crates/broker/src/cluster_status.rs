@@ -1,48 +1,28 @@
 //! The brokers of a cluster tell each other how they are, each second.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use broker_api::{BrokerInfo, PartitionInfo};
 use bytes::Bytes;
-use protocol::FIRST_PARTITION;
+use cluster::{AgreementStatus, ClockSample, KnownReplica, ReplicaNumber, RequestKind, ask};
+use replication::{Group, Role};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::admission;
-use crate::cluster::Links;
-use crate::cluster_clock::ClockSample;
-use crate::cluster_exporting::ExportOrder;
-use crate::cluster_pause::PauseOrder;
+use crate::cluster_state::ClusterState;
+use crate::hearing::Seen;
 use crate::node::Node;
-use crate::peer_request::RequestKind;
-use crate::peers::ask;
+use crate::orders::{ExportOrder, PauseOrder};
+use crate::successor::Successor;
+use crate::{admission, giving_way};
+use partition::term;
 
-/// How often other brokers are asked how they are.
+/// Interval at which other brokers are asked for their status.
 const STATUS_INTERVAL: Duration = Duration::from_secs(1);
-/// A broker that does not say how it is for so long is not shown.
+/// Time-out of a status; a broker that does not answer is not shown.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Rounds of answers in which another broker may say that it leads before this one, which has just started, stands for
-/// election: the leader connects to it within that time.
-const HEARING_ROUNDS: u32 = 3;
-
-/// Whether a broker that has just started waits for the leader, instead of standing for election. An election that the
-/// others refuse makes the next one late: who has seen a longer log stands up to a second later (openraft 0.9).
-#[derive(Debug, Default)]
-pub(crate) struct Hearing {
-    rounds: AtomicU32,
-}
-
-impl Hearing {
-    /// The others have answered, and one of them leads, or none. Returns whether this broker may stand for election.
-    fn may_stand(&self, is_led: bool) -> bool {
-        let rounds = if is_led { self.rounds.load(Ordering::Relaxed) + 1 } else { HEARING_ROUNDS };
-        self.rounds.store(rounds.min(HEARING_ROUNDS), Ordering::Relaxed);
-        rounds >= HEARING_ROUNDS
-    }
-}
 
 /// A broker, as it tells others about itself.
 #[derive(Serialize, Deserialize)]
@@ -58,74 +38,188 @@ struct Status {
     /// Time of its clock.
     #[serde(default)]
     clock_ms: Option<i64>,
+    #[serde(default)]
+    agreement: AgreementStatus,
+    /// Why its disk has no room.
+    #[serde(default)]
+    no_room: Option<String>,
+    /// Why it is not ready.
+    #[serde(default)]
+    reason: Option<String>,
+    /// The term of its role.
+    #[serde(default)]
+    term: u64,
+    /// Its replica, unless that takes no part yet.
+    #[serde(default)]
+    replica: Option<KnownReplica>,
 }
 
 /// Another broker, as it was a moment ago.
 struct Told {
-    broker: BrokerInfo,
+    seen: Seen,
     pause: PauseOrder,
     exporting: ExportOrder,
     clock: Option<ClockSample>,
+    agreement: AgreementStatus,
+    no_room: Option<String>,
+    replica: Option<KnownReplica>,
 }
 
 /// The status of this broker for others.
 pub(crate) fn status(node: &Node) -> Result<Bytes, String> {
     let (host, port) = (node.options().advertised_host.clone(), node.options().advertised_port);
-    let (leader, healthy) = (node.leads(), node.health().partition.is_ok());
-    let pause = node.router.as_ref().map(|router| *router.links.pause.lock()).unwrap_or_default();
-    let orders = node.router.as_ref().map(|router| router.links.export_orders.in_force());
+    let health = node.health();
+    // One look: leading belongs to the term.
+    let role = *node.first().group().role().borrow();
+    let (leader, healthy) = (matches!(role, Role::Leader { .. }), health.partition.is_ok());
+    let pause = node.cluster.as_ref().map(|cluster| *cluster.pause.lock()).unwrap_or_default();
+    let orders = node.cluster.as_ref().map(|cluster| cluster.export_orders.in_force());
     let exporting = orders.unwrap_or_default();
-    let clock_ms = Some(node.options().wall_clock.now_ms());
-    let status = Status { host, port, leader, healthy, pause, exporting, clock_ms };
+    let clock_ms = Some(node.options().partition.wall_clock.now_ms());
+    let agreement = node.cluster.as_ref().map(|cluster| cluster.links.agreement_status()).unwrap_or_default();
+    let (no_room, reason) = (node.no_room(), health.reason());
+    let term = term(role);
+    let replica = node.cluster.as_ref().and_then(|cluster| cluster.as_known(node));
+    let status = Status {
+        host,
+        port,
+        leader,
+        healthy,
+        pause,
+        exporting,
+        clock_ms,
+        agreement,
+        no_room,
+        reason,
+        term,
+        replica,
+    };
     serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
 }
 
-impl Links {
-    /// The other brokers that say how they are.
-    pub fn others(&self) -> Vec<BrokerInfo> {
-        self.statuses.lock().values().cloned().collect()
+impl ClusterState {
+    /// This replica as others may remember it; `None` as long as it takes no part.
+    fn as_known(&self, node: &Node) -> Option<KnownReplica> {
+        let group = node.first().group();
+        if group.is_quarantined() {
+            return None;
+        }
+        let number = self.replica.number();
+        let acknowledged = group.acknowledged(number).remove(&number)?;
+        Some(KnownReplica::of(&self.links.identity, self.replica, acknowledged))
     }
 
-    /// Asks the others how they are, again and again.
-    pub async fn keep_statuses(self: Arc<Self>, stop: CancellationToken) {
-        let mut ticks = tokio::time::interval(STATUS_INTERVAL);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                _ = ticks.tick() => {}
-                () = stop.cancelled() => return,
-            }
-            let asked = self.brokers().keys().map(|broker| self.ask_status(*broker));
-            let told: Vec<_> = futures::future::join_all(asked).await.into_iter().flatten().collect();
-            let Some(node) = self.node.get().and_then(Weak::upgrade) else { continue };
-            self.note_pauses(&node, &told);
-            self.follow_export_orders(&node, &told).await;
-            self.compare_clocks(&node, &told).await;
-            if let Some(router) = node.router.as_ref().filter(|_| node.leads()) {
-                tokio::spawn(admission::exchange(Arc::clone(router)));
-            }
-            *self.statuses.lock() = told.into_iter().map(|told| (told.broker.node_id, told.broker)).collect();
-        }
+    /// Asks the broker that leads, which is another one, for so long at the most. An error is why there is no answer.
+    pub async fn ask_leader(&self, group: &Group, request: Bytes, time: Duration) -> Result<Bytes, String> {
+        let role = *group.role().borrow();
+        let Role::Follower { leader: Some(leader), .. } = role else {
+            return Err("no other broker leads".to_owned());
+        };
+        let peer = self.links.peers.peer(leader).ok_or("the leader has no address")?;
+        ask(peer, request, time).await
+    }
+
+    /// All brokers that say how they are, `own` first. One leads at the most: what a former leader told a moment ago
+    /// counts no more once this broker follows another, and the other way round.
+    pub fn brokers_with(&self, mut own: BrokerInfo, role: Role) -> Vec<BrokerInfo> {
+        let others: Vec<Seen> = self.statuses.lock().values().cloned().collect();
+        let leads = |broker: &BrokerInfo| broker.partitions.iter().any(|partition| partition.leader);
+        let told =
+            others.iter().filter(|seen| leads(&seen.broker)).map(|seen| (seen.term, seen.broker.node_id));
+        let known = match role {
+            Role::Leader { term } => Some((term, own.node_id)),
+            Role::Follower { term, leader: Some(leader) } => Some((term, ReplicaNumber::of(leader).broker)),
+            Role::Follower { leader: None, .. } | Role::Unavailable => None,
+        };
+        let leader = told.chain(known).max().map(|(_, broker)| broker);
+        let correct = |broker: &mut BrokerInfo| {
+            let leads = leader == Some(broker.node_id);
+            broker.partitions.iter_mut().for_each(|partition| partition.leader = leads);
+        };
+        correct(&mut own);
+        let others = others.into_iter().map(|seen| seen.broker).map(|mut broker| {
+            correct(&mut broker);
+            broker
+        });
+        std::iter::once(own).chain(others).collect()
+    }
+
+    /// Why other brokers are not ready, as they told a moment ago.
+    pub fn reasons(&self) -> BTreeMap<u32, String> {
+        let seen = self.statuses.lock();
+        seen.iter().filter_map(|(broker, seen)| Some((*broker, seen.reason.clone()?))).collect()
     }
 
     /// The status of another broker; `None` if it does not answer.
-    async fn ask_status(&self, number: u32) -> Option<Told> {
-        let peer = self.peers.peer(u64::from(number))?;
+    async fn ask_status(&self, node: &Node, number: u32) -> Option<Told> {
+        let peer = self.links.peers.peer(u64::from(number))?;
         let began = Instant::now();
         let answer = ask(peer, RequestKind::Status.alone(), STATUS_TIMEOUT).await.ok()?;
         let answer_time = began.elapsed();
-        let Status { host, port, leader, healthy, pause, exporting, clock_ms } =
-            serde_json::from_slice(&answer).ok()?;
-        let own_ms = self.node.get().and_then(Weak::upgrade)?.options().wall_clock.now_ms();
+        let Status {
+            host,
+            port,
+            leader,
+            healthy,
+            pause,
+            exporting,
+            clock_ms,
+            agreement,
+            no_room,
+            reason,
+            term,
+            replica,
+        } = serde_json::from_slice(&answer).ok()?;
+        let own_ms = node.options().partition.wall_clock.now_ms();
         let clock = clock_ms.and_then(|theirs_ms| ClockSample::new(theirs_ms, own_ms, answer_time));
-        let partitions = vec![PartitionInfo { partition_id: FIRST_PARTITION, leader, healthy }];
-        Some(Told { broker: BrokerInfo { node_id: number, host, port, partitions }, pause, exporting, clock })
+        let partitions = vec![PartitionInfo { partition_id: node.first().number(), leader, healthy }];
+        let broker = BrokerInfo { node_id: number, host, port, partitions };
+        Some(Told {
+            seen: Seen { broker, reason, term },
+            pause,
+            exporting,
+            clock,
+            agreement,
+            no_room,
+            replica,
+        })
+    }
+
+    /// Applies the statuses of the others: replicas, pauses, orders, clocks and settings.
+    async fn take_in(self: &Arc<Self>, node: &Arc<Node>, told: Vec<Told>) {
+        self.note_replicas(node, &told).await;
+        self.note_pauses(node, &told);
+        self.follow_export_orders(node, &told).await;
+        self.links.rooms.note(told.iter().map(|told| (told.seen.broker.node_id, told.no_room.clone())));
+        self.compare_clocks(node, &told).await;
+        for told in &told {
+            let own = node.options().partition.node_id;
+            self.links.compare_settings(told.seen.broker.node_id, &told.agreement, own).await;
+        }
+        giving_way::give_way(node, &self.links.rooms).await;
+        if node.leads() {
+            tokio::spawn(admission::exchange(Arc::clone(node)));
+        }
+        *self.statuses.lock() = told.into_iter().map(|told| (told.seen.broker.node_id, told.seen)).collect();
+    }
+
+    /// Notes how far the other replicas are.
+    async fn note_replicas(&self, node: &Node, told: &[Told]) {
+        let replicas: Vec<_> =
+            told.iter().filter_map(|told| Some((told.seen.broker.node_id, told.replica.clone()?))).collect();
+        let (known, acknowledged) =
+            (Arc::clone(&self.links.known), node.first().group().acknowledged(self.replica.number()));
+        let learned = move || known.learn(replicas.into_iter(), &acknowledged);
+        let learned = tokio::task::spawn_blocking(learned).await;
+        if let Err(error) = learned.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+            tracing::warn!(%error, "the memory of the other replicas cannot be written; it is tried again");
+        }
     }
 
     /// Notes where processing is paused, and obeys an order that came while this broker was away.
     fn note_pauses(&self, node: &Node, told: &[Told]) {
-        for number in self.brokers().keys() {
-            let of_it = told.iter().find(|told| told.broker.node_id == *number);
+        for number in self.links.brokers().keys() {
+            let of_it = told.iter().find(|told| told.seen.broker.node_id == *number);
             self.note_pause(*number, of_it.map(|told| told.pause));
         }
         if let Some(latest) = told.iter().map(|told| told.pause).max() {
@@ -150,8 +244,8 @@ impl Links {
             return;
         }
         let clocks: Vec<ClockSample> = told.iter().filter_map(|told| told.clock).collect();
-        let ahead_ms = || self.clock.ahead_ms();
-        match self.clock.compare(node.options().wall_clock.now_ms(), &clocks) {
+        let ahead_ms = || self.links.clock.ahead_ms();
+        match self.links.clock.compare(node.options().partition.wall_clock.now_ms(), &clocks) {
             Some(true) => {
                 tracing::error!(
                     ahead_ms = ahead_ms(),
@@ -161,29 +255,35 @@ impl Links {
             Some(false) => tracing::info!(ahead_ms = ahead_ms(), "the clock is that of the others again"),
             None => {}
         }
-        let is_ahead = self.clock.is_ahead();
-        let is_led = told.iter().flat_map(|told| &told.broker.partitions).any(|partition| partition.leader);
-        node.group().stands_for_election(self.hearing.may_stand(is_led) && !is_ahead);
-        if let Some(router) = node.router.as_ref().filter(|_| is_ahead && node.leads())
-            && let Err(reason) = node.hand_over_here(router, None).await
+        let is_ahead = self.links.clock.is_ahead();
+        let is_led =
+            told.iter().flat_map(|told| &told.seen.broker.partitions).any(|partition| partition.leader);
+        let may_stand = giving_way::may_stand(node, &self.links.rooms);
+        node.first().group().stands_for_election(self.hearing.may_stand(is_led) && !is_ahead && may_stand);
+        if is_ahead
+            && node.leads()
+            && let Err(reason) = node.hand_over_here(self, Successor::AnyInNeed).await
         {
             tracing::warn!(reason, "a broker whose clock is ahead leads on");
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_broker_that_starts_waits_for_the_leader_but_not_for_ever() {
-        let may_stand = |rounds: &[bool]| -> Vec<bool> {
-            let hearing = Hearing::default();
-            rounds.iter().map(|is_led| hearing.may_stand(*is_led)).collect()
-        };
-        assert_eq!(may_stand(&[false, true, true]), [true; 3], "nobody leads: it stands, and later too");
-        assert_eq!(may_stand(&[true, true, true, true, false]), [false, false, true, true, true]);
-        assert_eq!(may_stand(&[true, false, true]), [false, true, true], "the leader is lost meanwhile");
+/// Asks the others for their status periodically, until shutdown. Does not keep the node alive.
+pub(crate) async fn keep_statuses(node: Weak<Node>, stop: CancellationToken) {
+    let mut ticks = tokio::time::interval(STATUS_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = stop.cancelled() => return,
+        }
+        let Some(node) = node.upgrade() else { return };
+        let Some(cluster) = &node.cluster else { return };
+        let asked = cluster.links.brokers().keys().map(|broker| cluster.ask_status(&node, *broker));
+        let asked = futures::future::join_all(asked);
+        let Some(told) = stop.run_until_cancelled(asked).await else { return };
+        let told: Vec<_> = told.into_iter().flatten().collect();
+        cluster.take_in(&node, told).await;
     }
 }

@@ -7,41 +7,28 @@ use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
-use protocol::{Batch, BatchOrigin, Command};
-use replication::{Payload, Role};
-use state::Snapshot;
+use protocol::PartitionId;
+use replication::Role;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 use transport::Lane;
 
-use crate::bootstrap::give_up_or_say;
-use crate::cluster::Links;
-use crate::divergence::{Digests, Verdict};
+use crate::cluster_state::ClusterState;
 use crate::node::Node;
-use crate::peer_request::RequestKind;
-use crate::peers::ask;
-use crate::route::Router;
+use cluster::Links;
+use cluster::RequestKind;
+use cluster::ask;
+use cluster::give_up_or_say;
+use partition::{DigestVerdict, Digests, HASH_TIME, HashAnswer, StateHash};
 
-/// How long others are asked for a digest that they may not have yet.
+/// Time for which others are asked for a digest that they may not have yet.
 const DIGEST_TIME: Duration = Duration::from_secs(3);
 const DIGEST_LOOK: Duration = Duration::from_millis(20);
-/// They are not asked again for so long when no majority told.
+/// Pause before the others are asked again when no majority answered.
 const OPEN_PAUSE: Duration = Duration::from_secs(1);
 
-/// Time for another broker to take an order, and for an entry to be committed.
+/// Time-out of an order to another broker, and of the commit of an entry.
 const ORDER_TIME: Duration = Duration::from_secs(5);
-/// Time to hash a state.
-const HASH_TIME: Duration = Duration::from_secs(600);
-
-/// The hash of a state after an entry of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StateHash {
-    /// Index of the entry.
-    pub index: u64,
-    /// Hash of all rows.
-    pub hash: u64,
-}
 
 /// The states of all replicas, or why one tells none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,82 +55,17 @@ impl Comparison {
     }
 }
 
-pub(crate) type HashAnswer = Result<StateHash, String>;
-
-/// The hash that is wanted of this replica.
-#[derive(Default)]
-pub(crate) struct WantedHash(Mutex<Wanted>);
-
-#[derive(Default)]
-enum Wanted {
-    #[default]
-    Nothing,
-    /// After the entry with this number.
-    After(u64, oneshot::Sender<HashAnswer>, oneshot::Receiver<HashAnswer>),
-    /// It is being made.
-    Begun(u64, oneshot::Receiver<HashAnswer>),
-}
-
-impl WantedHash {
-    /// A hash is wanted after the entry with a number. One that was wanted before is not wanted any more.
-    fn want(&self, number: u64) {
-        let (sender, receiver) = oneshot::channel();
-        *self.0.lock() = Wanted::After(number, sender, receiver);
-    }
-
-    /// The way to tell the hash, if it is wanted after an entry.
-    pub fn after(&self, origin: Option<BatchOrigin>) -> Option<oneshot::Sender<HashAnswer>> {
-        let mut wanted = self.0.lock();
-        let is_it =
-            matches!(&*wanted, Wanted::After(number, ..) if Some(*number) == origin.map(|of| of.number));
-        if !is_it {
-            return None;
-        }
-        let Wanted::After(number, sender, receiver) = std::mem::take(&mut *wanted) else { unreachable!() };
-        *wanted = Wanted::Begun(number, receiver);
-        Some(sender)
-    }
-
-    /// The hash after an entry, once it is there.
-    fn take(&self, number: u64) -> Result<oneshot::Receiver<HashAnswer>, String> {
-        let mut wanted = self.0.lock();
-        match std::mem::take(&mut *wanted) {
-            Wanted::After(of, _sender, receiver) if of == number => {
-                // The entry has not come; without its sender the receiver tells so.
-                Ok(receiver)
-            }
-            Wanted::Begun(of, receiver) if of == number => Ok(receiver),
-            other => {
-                *wanted = other;
-                Err("no such hash is wanted".to_owned())
-            }
-        }
-    }
-}
-
-/// Hashes a state on a thread of its own.
-pub(crate) fn hash(snapshot: Snapshot, answer: oneshot::Sender<HashAnswer>) {
-    let index = snapshot.applied_index();
-    let run = move || {
-        let hashed = snapshot.hash().map(|hash| StateHash { index, hash });
-        // A broker that has gone away needs no answer.
-        let _ = answer.send(hashed.map_err(|error| error.to_string()));
-    };
-    if let Err(error) = std::thread::Builder::new().name("state-hash".to_owned()).spawn(run) {
-        tracing::warn!(%error, "the state cannot be hashed");
-    }
-}
-
 impl Node {
     /// Compares the whole states of all replicas after one entry of the log. A replica that differs from the majority
     /// is given up. The leader does it, whichever broker is asked.
     pub async fn compare_states(&self) -> Result<Comparison, String> {
-        let router = self.router.as_ref().ok_or("this broker is alone: there is nothing to compare with")?;
-        let role = *router.group.role().borrow();
+        let cluster =
+            self.cluster.as_ref().ok_or("this broker is alone: there is nothing to compare with")?;
+        let role = *self.first().group().role().borrow();
         match role {
-            Role::Leader { .. } => self.compare_here(router).await,
+            Role::Leader { .. } => self.compare_here(cluster).await,
             Role::Follower { leader: Some(leader), .. } => {
-                let peer = router.links.peers.peer(leader).ok_or("the leader has no address")?;
+                let peer = cluster.links.peers.peer(leader).ok_or("the leader has no address")?;
                 let answer = peer.call(Lane::Requests, RequestKind::Compare.alone()).await;
                 decode(answer.map_err(|error| error.to_string())?)
             }
@@ -153,20 +75,20 @@ impl Node {
         }
     }
 
-    async fn compare_here(&self, router: &Router) -> Result<Comparison, String> {
-        let number = self.shared.entered.next();
+    async fn compare_here(&self, cluster: &ClusterState) -> Result<Comparison, String> {
+        let number = self.first().next_entry();
         let request = |kind: RequestKind| kind.about(number, &[]);
-        let own = self.options().node_id;
-        self.shared.wanted_hash.want(number);
+        let own = self.options().partition.node_id;
+        self.first().wanted_hash().want(number);
         let mut hashes = BTreeMap::new();
-        for (broker, peer) in router.links.peers.all() {
+        for (broker, peer) in cluster.links.peers.all() {
             if let Err(reason) = ask(peer, request(RequestKind::HashWanted), ORDER_TIME).await {
                 hashes.insert(*broker as u32, Err(reason));
             }
         }
-        self.mark(router, number).await?;
+        self.first().mark(number).await?;
         let asked =
-            router.links.peers.all().iter().filter(|(broker, _)| !hashes.contains_key(&(**broker as u32)));
+            cluster.links.peers.all().iter().filter(|(broker, _)| !hashes.contains_key(&(**broker as u32)));
         let answers = asked.map(|(broker, peer)| {
             let request = request(RequestKind::Hash);
             async move {
@@ -176,54 +98,28 @@ impl Node {
         });
         let answers = futures::future::join_all(answers).await;
         hashes.extend(answers);
-        hashes.insert(own, self.hash_of(number).await);
+        hashes.insert(own, self.first().wanted_hash().of(number).await);
         let compared = Comparison::of(hashes);
         for broker in &compared.differing {
             tracing::error!(
-                partition = 1,
+                partition = self.first().number(),
                 broker,
                 "the state of a replica differs from that of the majority"
             );
             if *broker == own {
                 self.differs();
-            } else if let Some(peer) = router.links.peers.peer(u64::from(*broker)) {
+            } else if let Some(peer) = cluster.links.peers.peer(u64::from(*broker)) {
                 // A broker that is away compares digests when it is back.
-                let _ = ask(peer, RequestKind::HashDiffers.alone(), ORDER_TIME).await;
+                let _ = ask(peer, Doubt::Hash(number).message(), ORDER_TIME).await;
             }
         }
         Ok(compared)
     }
 
-    /// Brings an entry with a number into the log that changes nothing.
-    async fn mark(&self, router: &Router, number: u64) -> Result<(), String> {
-        let Role::Leader { term } = *router.group.role().borrow() else {
-            return Err("this broker does not lead any more".to_owned());
-        };
-        let mut batch = Batch {
-            engine_version: 0,
-            timestamp_ms: 0,
-            commands: vec![Command::Tick],
-            demand: vec![],
-            origin: Some(BatchOrigin { number, term }),
-            digest: None,
-        };
-        self.shared.stamp(&mut batch);
-        let proposed = self.group().propose(Payload::new(Bytes::from(batch.encode())));
-        let proposed = timeout(ORDER_TIME, proposed).await;
-        let proposed = proposed.map_err(|_| "a majority of the brokers does not answer".to_owned())?;
-        proposed.map(drop).map_err(|error| error.to_string())
-    }
-
-    async fn hash_of(&self, number: u64) -> HashAnswer {
-        let wanted = self.shared.wanted_hash.take(number)?;
-        let hash = timeout(HASH_TIME, wanted).await.map_err(|_| "the hash takes too long".to_owned())?;
-        hash.map_err(|_| "the entry has not come here yet".to_owned())?
-    }
-
-    /// The state of this replica is not that of the majority: it applies nothing more.
+    /// Stops this replica, whose state is not that of the majority: it applies nothing more.
     fn differs(&self) {
-        self.shared.digests.set_difference("its hash is not that of the majority of the replicas");
-        give_up_or_say(&self.options().data_dir);
+        self.first().digests().set_difference("its hash is not that of the majority of the replicas");
+        give_up_or_say(&self.options().partition.data_dir);
     }
 }
 
@@ -231,34 +127,41 @@ impl Node {
 /// told so. Blocks the thread that applies entries meanwhile.
 pub(crate) fn judge_with(digests: &Digests, links: &Arc<Links>) {
     let (links, runtime) = (Arc::downgrade(links), Handle::current());
+    let partition = digests.partition();
     let last_open = Mutex::new(None::<Instant>);
     digests.ask_with(move |index, own, of_leader| {
         let mut last_open = last_open.lock();
-        let Some(links) = links.upgrade() else { return Verdict::Open };
+        let Some(links) = links.upgrade() else { return DigestVerdict::Open };
         if last_open.is_some_and(|last| last.elapsed() < OPEN_PAUSE) {
-            return Verdict::Open;
+            return DigestVerdict::Open;
         }
         let closed = links.closing();
-        let judged = runtime.block_on(closed.run_until_cancelled(judge(&links, index, own, of_leader)));
-        let verdict = judged.unwrap_or(Verdict::Open);
-        *last_open = (verdict == Verdict::Open).then(Instant::now);
+        let judged =
+            runtime.block_on(closed.run_until_cancelled(judge(&links, (partition, index), own, of_leader)));
+        let verdict = judged.unwrap_or(DigestVerdict::Open);
+        *last_open = (verdict == DigestVerdict::Open).then(Instant::now);
         verdict
     });
 }
 
-async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
+async fn judge(
+    links: &Links,
+    (partition, index): (PartitionId, u64),
+    own: u64,
+    of_leader: u64,
+) -> DigestVerdict {
     let answers = links.ask_all(&RequestKind::Digest.about(index, &[]), DIGEST_TIME).await;
     let told =
         answers.into_iter().filter_map(|(broker, answer)| Some((broker, answer.ok()?.try_get_u64().ok()?)));
     let told: Vec<(u32, u64)> = told.collect();
     let digests: Vec<u64> = told.iter().map(|(_, digest)| *digest).chain([own]).collect();
-    let verdict = Verdict::of(links.brokers().len(), own, of_leader, &digests);
-    tracing::error!(partition = 1, index, ?told, own, ?verdict, "this replica and the leader differ");
-    if verdict == Verdict::Right {
+    let verdict = DigestVerdict::of(links.brokers().len(), own, of_leader, &digests);
+    tracing::error!(partition, index, ?told, own, ?verdict, "this replica and the leader differ");
+    if verdict == DigestVerdict::Right {
         for (broker, _) in told.iter().filter(|(_, digest)| *digest == of_leader) {
             if let Some(peer) = links.peers.peer(u64::from(*broker)) {
                 // One that is away compares again when it is back.
-                let _ = ask(peer, RequestKind::HashDiffers.alone(), DIGEST_TIME).await;
+                let _ = ask(peer, Doubt::Digest(index).message(), DIGEST_TIME).await;
             }
         }
     }
@@ -269,10 +172,13 @@ async fn judge(links: &Links, index: u64, own: u64, of_leader: u64) -> Verdict {
 async fn digest(node: &Node, index: u64) -> Result<Bytes, String> {
     let deadline = Instant::now() + DIGEST_TIME;
     loop {
-        if let Some(digest) = node.shared.digests.at(index) {
+        // In this order: it may be applied in between.
+        let is_past = node.first().digests().is_past(index);
+        if let Some(digest) = node.first().digests().at(index) {
             return Ok(Bytes::copy_from_slice(&digest.to_be_bytes()));
         }
-        if Instant::now() > deadline {
+        // The replica that asks stands still meanwhile, and asks for each entry of a leader that was wrong.
+        if is_past || Instant::now() > deadline {
             return Err("it has no digest of that entry".to_owned());
         }
         sleep(DIGEST_LOOK).await;
@@ -280,38 +186,112 @@ async fn digest(node: &Node, index: u64) -> Result<Bytes, String> {
 }
 
 /// Answers a request about hashes.
-pub(crate) async fn answer(node: &Node, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
+pub(crate) async fn answer(node: Arc<Node>, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
     match kind {
         RequestKind::Compare => {
-            let router = node.router.as_ref().ok_or("this broker is alone")?;
-            Ok(encode(&node.compare_here(router).await?))
+            let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
+            Ok(encode(&node.compare_here(cluster).await?))
         }
         RequestKind::Digest => {
             let index = request.try_get_u64().map_err(|error| error.to_string())?;
-            digest(node, index).await
+            digest(&node, index).await
         }
         RequestKind::HashWanted => {
             let number = request.try_get_u64().map_err(|error| error.to_string())?;
-            node.shared.wanted_hash.want(number);
+            node.first().wanted_hash().want(number);
             Ok(Bytes::new())
         }
         RequestKind::Hash => {
             let number = request.try_get_u64().map_err(|error| error.to_string())?;
             // The entry is committed: it comes here.
-            let router = node.router.as_ref().ok_or("this broker is alone")?;
-            router.catch_up().await.map_err(|error| error.to_string())?;
-            let StateHash { index, hash } = node.hash_of(number).await?;
+            node.first().catch_up().await.map_err(|error| error.to_string())?;
+            let StateHash { index, hash } = node.first().wanted_hash().of(number).await?;
             let mut answer = BytesMut::with_capacity(16);
             answer.put_u64(index);
             answer.put_u64(hash);
             Ok(answer.freeze())
         }
         RequestKind::HashDiffers => {
-            node.differs();
+            let doubt = Doubt::read(request)?;
+            // Asking the others takes longer than whoever doubts waits.
+            tokio::spawn(async move { examine(&node, doubt).await });
             Ok(Bytes::new())
         }
         _ => unreachable!("a request of kind {kind:?} is none about hashes"),
     }
+}
+
+/// The doubt of another broker about the state of this replica: what to compare with the others. Its word alone proves
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// The digest after an entry of the log, by its index.
+    Digest(u64),
+    /// The hash that was wanted after an entry, by its number.
+    Hash(u64),
+}
+
+impl Doubt {
+    const DIGEST: u8 = 0;
+    const HASH: u8 = 1;
+
+    fn message(self) -> Bytes {
+        match self {
+            Self::Digest(index) => RequestKind::HashDiffers.about(index, &[Self::DIGEST]),
+            Self::Hash(number) => RequestKind::HashDiffers.about(number, &[Self::HASH]),
+        }
+    }
+
+    fn read(mut message: Bytes) -> Result<Self, String> {
+        let about = message.try_get_u64().map_err(|_| "it does not say what to compare".to_owned())?;
+        match &message[..] {
+            [Self::DIGEST] => Ok(Self::Digest(about)),
+            [Self::HASH] => Ok(Self::Hash(about)),
+            _ => Err("it does not say what to compare".to_owned()),
+        }
+    }
+}
+
+/// Compares this replica with the others, one of which doubts it. If a majority of all replicas has another state, it
+/// is given up.
+async fn examine(node: &Node, doubt: Doubt) {
+    let Some(cluster) = &node.cluster else { return };
+    // One at a time: a broker that doubts again and again keeps this one busy with no more than that.
+    let Ok(_alone) = node.first().wanted_hash().examining.try_lock() else { return };
+    let links = &cluster.links;
+    let (own, others) = match doubt {
+        Doubt::Digest(index) => {
+            let own = node.first().digests().at(index);
+            (own, links.ask_all(&RequestKind::Digest.about(index, &[]), DIGEST_TIME).await)
+        }
+        Doubt::Hash(number) => {
+            let own = node.first().wanted_hash().of(number).await.ok().map(|own| own.hash);
+            let asked = links.ask_all(&RequestKind::Hash.about(number, &[]), HASH_TIME).await;
+            let hash = |answer: HashAnswer| answer.map(|of| Bytes::copy_from_slice(&of.hash.to_be_bytes()));
+            let hashes = asked.into_iter().map(|(broker, answer)| (broker, hash(answer.and_then(read_hash))));
+            (own, hashes.collect())
+        }
+    };
+    let told = others.into_iter().filter_map(|(_, answer)| answer.ok()?.try_get_u64().ok());
+    let told: Vec<u64> = told.collect();
+    let is_outvoted = own.is_some_and(|own| is_outvoted(links.brokers().len(), own, &told));
+    tracing::warn!(
+        partition = node.first().number(),
+        ?doubt,
+        ?own,
+        ?told,
+        is_outvoted,
+        "another broker doubts the state of this replica; the others were asked"
+    );
+    if is_outvoted {
+        node.differs();
+    }
+}
+
+/// Whether a majority of so many replicas agrees on something else.
+fn is_outvoted(replicas: usize, own: u64, others: &[u64]) -> bool {
+    let agree = |with: u64| others.iter().filter(|of| **of == with).count();
+    others.iter().any(|other| *other != own && agree(*other) * 2 > replicas)
 }
 
 fn read_hash(mut answer: Bytes) -> HashAnswer {
@@ -360,6 +340,26 @@ mod tests {
             assert!(compared(&hashes).differing.is_empty(), "{hashes:?}");
         }
         assert_eq!(compared(&[Some(1), Some(1), Some(1), Some(2), None]).differing, [3]);
+    }
+
+    #[test]
+    fn a_replica_obeys_no_less_than_a_majority() {
+        assert!(is_outvoted(3, 1, &[2, 2]));
+        for others in [&[][..], &[2], &[2, 1], &[2, 3], &[1, 1]] {
+            assert!(!is_outvoted(3, 1, others), "{others:?}");
+        }
+        assert!(!is_outvoted(2, 1, &[2]), "of two, neither is a majority");
+        assert!(is_outvoted(5, 1, &[2, 2, 2]) && !is_outvoted(5, 1, &[2, 2]));
+    }
+
+    #[test]
+    fn a_doubt_says_what_to_compare() {
+        for doubt in [Doubt::Digest(7), Doubt::Hash(u64::MAX)] {
+            assert_eq!(Doubt::read(doubt.message().slice(1..)), Ok(doubt));
+        }
+        for other in [&[][..], &[0; 8], &[0, 0, 0, 0, 0, 0, 0, 7, 2], &[0; 10]] {
+            assert!(Doubt::read(Bytes::copy_from_slice(other)).is_err(), "{other:?}");
+        }
     }
 
     #[test]

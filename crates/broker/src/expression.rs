@@ -66,7 +66,7 @@ impl Evaluations {
     }
 }
 
-/// So much of an expression is told again, in characters.
+/// Characters of an expression that an error repeats.
 const ECHO_CHARS_MAX: usize = 1000;
 
 fn evaluate(

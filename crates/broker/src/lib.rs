@@ -1,85 +1,64 @@
-//! A partition at work: ingress with flow control, batched proposals, leader services, responses and records.
+//! A broker: the process that composes partitions and what brokers of a cluster tell each other.
 //!
-//! Gateways see the broker through [`broker_api::Broker`] only. A command enters at
-//! [`Node::submit`](broker_api::Broker::submit), passes flow control (`flow_control`), waits in the ingress until
-//! the proposer (`proposer`) takes it into a batch, is committed by `replication`, applied on the partition's
-//! thread (`machine`), and answered from there. A query never enters the log: `reads` answers it from the state
-//! between two batches.
+//! Gateways see the broker through [`broker_api::Broker`] only. A [`Node`] is one life of it, from the open data
+//! directory to the shutdown; the [`Supervisor`] begins the next life when one has failed.
 
 mod admission;
-mod answers;
-mod apply_watch;
+mod asked;
+mod backup_directory;
+mod backup_file;
 mod backups;
-mod bootstrap;
-mod clock;
-mod cluster;
-mod cluster_clock;
+mod catching_up;
 mod cluster_exporting;
 mod cluster_pause;
+mod cluster_state;
 mod cluster_status;
 mod comparison;
-mod configured;
-mod credit;
-mod data_directory;
-mod demand;
-mod disk;
-mod divergence;
-mod durable_file;
-mod entered;
-mod exporting;
+mod export_orders;
 mod expression;
-mod flow_control;
-mod flusher;
-mod identity;
-mod jobs;
-mod joining;
-mod leading;
-mod machine;
-mod metric_definitions;
+mod giving_way;
+mod hearing;
+mod members;
 mod node;
-mod numbers;
 mod opening;
 mod options;
+mod orders;
+mod others;
 mod pause;
-mod peer_request;
-mod peers;
-mod proposer;
-mod reads;
-mod replica_number;
+mod presenting;
+mod readiness;
 mod restoring;
-mod route;
-pub mod set_aside;
 mod shared_exports;
 mod shared_parking;
-mod snapshot_transfer;
-mod snapshots;
+mod store_answers;
 mod store_copies;
 mod store_queries;
+mod successor;
 mod supervisor;
-mod synced_file;
-mod tally;
 mod transfer;
-mod write_limit;
 
-pub use apply_watch::{ApplyWatch, SlowBatch};
-pub use backups::{BackupError, BackupState, RuntimeBackup, backup_numbers, remove_backup_files, restore};
-pub use bootstrap::BootstrapError;
-pub use clock::WallClock;
-pub use cluster::Replica;
-pub use comparison::{Comparison, StateHash};
-pub use demand::Worker;
-pub use disk::DiskSpace;
+pub use backup_directory::{
+    BACKUP_ID_MAX, BackupError, BackupState, RuntimeBackup, backup_numbers, remove_backup_files, restore,
+};
+pub use backup_file::FileSum;
+pub use cluster::{
+    BootstrapError, IdentityError, JoinError, PeerOptions, Replica, ReplicaGroups, ReplicaPeers,
+    SettingDifference, SharedSettings,
+};
+pub use comparison::Comparison;
 pub use engine::WorkLimits;
-pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
-pub use identity::IdentityError;
-pub use joining::{JoinError, find_brokers};
-pub use node::{Health, Node, PartitionStatus};
-pub use opening::StartError;
-pub use options::{DiskOptions, IngressOptions, JobOptions, Options, PeerOptions, StateOptions};
-pub use peers::{ReplicaGroups, ReplicaPeers};
+pub use members::MembersError;
+pub use node::Node;
+pub use opening::{StartError, find_brokers};
+pub use options::Options;
+pub use partition::{
+    Algorithm, ApplyWatch, DiskOptions, DiskProbe, DiskSpace, FlowControl, FlowControlOptions,
+    FlowControlStatus, Health, IngressOptions, JobOptions, Overflow, PartitionOptions, PartitionStatus,
+    SlowBatch, StateHash, StateOptions, ThrottleOptions, WallClock, Worker, WriteLimit, WriteLimitOptions,
+    WriteLimitStatus, set_aside,
+};
 pub use replication::Members;
 pub use restoring::{RestoreOrder, RestoreState, finish_restore};
 pub use store_queries::{OwnCopy, StoreQueries};
 pub use supervisor::{Lives, Supervisor};
-pub use transport::{Attachment, Certificates};
-pub use write_limit::{ThrottleOptions, WriteLimit, WriteLimitOptions, WriteLimitStatus};
+pub use transport::{Attachment, Certificates, PeerSecret};

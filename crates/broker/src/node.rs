@@ -2,97 +2,52 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use broker_api::SubmitError;
-use engine::Engine;
+use cluster::{Replica, SettingDifference};
 use export::Hub;
 use parking_lot::Mutex;
-use protocol::{Command, FIRST_PARTITION, Name, Rejection};
-use replication::{Group, GroupFailure, LogStore, ProposeError};
-use tokio::sync::mpsc;
+use partition::{
+    Disk, DiskSpace, FlowControl, Health, Partition, PartitionStatus, SlowBatch, Worker, WriteLimit,
+};
+use protocol::{PartitionId, Record};
+use replication::GroupFailure;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{PendingRequest, stopping};
-use crate::apply_watch::SlowBatch;
-use crate::backups::BackupDirectory;
-use crate::cluster::Replica;
-use crate::demand::Worker;
-use crate::disk::{Disk, DiskSpace};
+use crate::backup_directory::BackupDirectory;
+use crate::cluster_state::ClusterState;
 use crate::expression::Evaluations;
-use crate::flow_control::{Class, FlowControl};
-use crate::machine::PartitionState;
 use crate::opening::StartError;
 use crate::options::Options;
-use crate::reads::Reads;
-use crate::route::{Router, check_leader};
-use crate::write_limit::WriteLimit;
-use crate::{exporting, pause};
+use crate::readiness::Readiness;
+use crate::successor::Successor;
 
-mod published;
 mod requests;
 mod starting;
 
-use published::Published;
-pub(crate) use requests::class;
-
-/// Commands between flow control and the proposer; flow control admits fewer.
-const REQUEST_QUEUE: usize = 8192;
 /// The name under which expressions find the variables of the cluster.
 const CLUSTER_VARIABLES: &str = "camunda";
-/// How often figures are published.
+/// Interval at which metrics are published.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(1);
-/// How long shutdown waits for the last entries.
+/// Time-out of tasks at shutdown.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same in a cluster.
-const CLUSTER_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Whether the broker can serve.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Health {
-    /// Whether the partition leads and its log can be written.
-    pub partition: Result<(), String>,
-    /// Whether there is room on the disk.
-    pub disk: Result<(), String>,
-    /// Whether state reaches the disk.
-    pub flush: Result<(), String>,
-}
-
-/// How far the partition is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartitionStatus {
-    pub leader: bool,
-    /// Position of the last record.
-    pub position: u64,
-    /// Log index up to which state is on disk.
-    pub durable_index: u64,
-    /// Last log index committed.
-    pub committed_index: u64,
-    /// Last log index that is gone from the log.
-    pub purged_index: u64,
-}
 
 pub struct Node {
     options: Options,
-    group: Group,
-    log: LogStore,
-    pub(crate) shared: Arc<PartitionState>,
-    flow_control: Arc<FlowControl>,
-    write_limit: Arc<WriteLimit>,
+    /// Partitions of this broker, the first one first.
+    partitions: Vec<Arc<Partition>>,
     disk: Arc<Disk>,
-    pub(crate) router: Option<Arc<Router>>,
-    pub(crate) engine: Arc<Mutex<Engine>>,
-    requests: mpsc::Sender<PendingRequest>,
+    pub(crate) readiness: Arc<Readiness>,
+    /// The other brokers, if there are any.
+    pub(crate) cluster: Option<Arc<ClusterState>>,
     shutdown: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
     evaluations: Evaluations,
-    reads: Reads,
-    former_exporters: Mutex<Vec<String>>,
     pub(crate) backups: Arc<BackupDirectory>,
-    published: Published,
 }
 
 impl Node {
@@ -101,120 +56,165 @@ impl Node {
         Box::pin(Self::start_in(options, None)).await
     }
 
-    /// The same as one of the brokers of a cluster. It has a leader some time after this has returned.
+    /// Opens the data directory, replays the log, and serves as one of the brokers of a cluster. The group elects a
+    /// leader some time after this has returned.
     pub async fn start_replica(options: Options, replica: Replica) -> Result<Arc<Self>, StartError> {
-        let data_dir = options.data_dir.clone();
+        let data_dir = options.partition.data_dir.clone();
         let started = Box::pin(Self::start_in(options, Some(replica))).await;
         started.map_err(|error| error.give_up_damaged(&data_dir))
     }
 
+    /// The partition of deployments and identity.
+    pub(crate) fn first(&self) -> &Arc<Partition> {
+        &self.partitions[0]
+    }
+
+    /// Number of the partition.
+    pub fn partition_number(&self) -> PartitionId {
+        self.first().number()
+    }
+
+    /// Numbers of the partitions that this broker has replicas of.
+    pub fn partition_numbers(&self) -> impl Iterator<Item = PartitionId> {
+        self.partitions.iter().map(|partition| partition.number())
+    }
+
+    /// Answers requests that wait for the end of an instance, or for other work, since the broker is about to stop and
+    /// neither is likely to come in time.
+    pub fn leave(&self) {
+        self.partitions.iter().for_each(|partition| partition.leave());
+    }
+
+    /// Whether this broker is about to stop, and leads no more.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.partitions.iter().any(|partition| partition.is_leaving())
+    }
+
     /// Stops taking commands, finishes those that are there, writes state to disk, and stops.
     pub async fn shutdown(&self) {
-        // Workers go first, so that what they had not read goes back with the last entry.
-        self.shared.demand.close(&stopping());
-        self.shared.flush_now.store(true, Ordering::Release);
-        // Others may stop at the same time, so that nobody is left to take over.
-        if let Some(router) = &self.router
-            && self.leads()
-            && let Err(reason) = self.hand_over_here(router, None).await
-        {
-            tracing::info!(partition = 1, reason, "this broker stops as the leader");
+        self.leave();
+        if self.has_last_copy() {
+            tracing::warn!("this broker has the last whole copy of the history: keep its disk");
         }
-        // The last entry; it flushes. Without it a restart only replays more.
-        // In a cluster others may have stopped already, so that nothing gets through.
-        let last = if self.is_processing_paused() { pause::nothing() } else { Command::Tick };
-        let patience = if self.router.is_some() { CLUSTER_DRAIN_TIMEOUT } else { DRAIN_TIMEOUT };
-        let _ = tokio::time::timeout(patience, self.run_own(last)).await;
+        for partition in &self.partitions {
+            partition.close_demand();
+            // Others may stop at the same time, so that nobody is left to take over.
+            if let Some(cluster) = &self.cluster
+                && partition.leads()
+                && let Err(reason) = self.hand_over_here(cluster, Successor::AnyInNeed).await
+            {
+                tracing::info!(partition = partition.number(), reason, "this broker stops as the leader");
+            }
+            partition.drain().await;
+        }
         self.shutdown.cancel();
         // Entries that wait for a leader wait no more.
-        if let Some(router) = &self.router {
-            router.links.close();
+        if let Some(cluster) = &self.cluster {
+            cluster.links.close();
         }
         let tasks = std::mem::take(&mut *self.tasks.lock());
         for task in tasks {
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, task).await;
         }
-        self.reads.stop();
-        self.group.shutdown().await;
-        if let Some(exports) = self.shared.exports.clone() {
-            exporting::stop(exports).await;
+        for partition in &self.partitions {
+            partition.shutdown().await;
         }
     }
 
     /// Whether the broker can serve.
     pub fn health(&self) -> Health {
-        let partition = match self.log.failure() {
-            Some(failure) => Err(format!("the log cannot be written: {failure}")),
-            None => match &self.router {
-                Some(router) => check_leader(&self.group, &router.links),
-                None if self.group.is_leader() => Ok(()),
-                None => Err("partition 1 has no leader".to_owned()),
-            },
-        };
-        let partition = self.shared.digests.difference().map_or(partition, Err);
-        let partition = self.slow_batch().map_or(partition, |slow| Err(slow.describe()));
-        let flush = self.shared.flush_failure.lock().clone();
+        let first = self.first();
+        let ready = || if self.cluster.is_some() { self.readiness.check() } else { Ok(()) };
         Health {
-            partition,
-            disk: self.disk.check(Class::New).map_err(|error| error.to_string()),
-            flush: flush.map_or(Ok(()), Err),
+            // A state that is wrong is told first: it is why this broker does not follow its leader.
+            partition: first
+                .check_state()
+                .and_then(|()| first.check_leader())
+                .and_then(|()| ready())
+                .and_then(|()| first.check_commands()),
+            disk: self.disk.no_room().map_or(Ok(()), Err),
+            flush: first.check_flush(),
         }
     }
 
-    /// Why the partition cannot go on in this life of the broker, if it cannot.
+    /// Resolves when the broker could serve for the first time in this life.
+    pub async fn served(&self) {
+        self.readiness.served().await;
+    }
+
+    /// Reasons why brokers cannot serve now, by broker number.
+    pub fn reasons(&self) -> BTreeMap<u32, String> {
+        let others = self.cluster.as_ref().map(|cluster| cluster.reasons()).unwrap_or_default();
+        let own = self.health().reason().map(|reason| (self.number(), reason));
+        others.into_iter().chain(own).collect()
+    }
+
+    /// Whether its disks have room for new work.
+    pub(crate) fn has_room(&self) -> bool {
+        self.disk.has_room()
+    }
+
+    /// Reason why the disks have no room for new work, if so.
+    pub(crate) fn no_room(&self) -> Option<String> {
+        self.disk.no_room()
+    }
+
+    /// Reason why the partition cannot go on in this life of the broker, if any.
     pub(crate) fn failure(&self) -> Option<GroupFailure> {
-        self.group.failure()
+        let lacks = self.cluster.as_ref().and_then(|cluster| cluster.links.lacks());
+        let lacks = lacks.map(|reason| GroupFailure {
+            reason: format!("this replica went back in time: {reason}"),
+            is_damage: true,
+        });
+        self.first().failure().or(lacks)
     }
 
-    /// Whether a batch has been applied for too long.
+    /// The batch that has been applied for too long, if any.
     pub fn slow_batch(&self) -> Option<SlowBatch> {
-        self.options.apply_watch.slow()
+        self.first().slow_batch()
     }
 
-    /// How far the partition is.
+    /// Progress of the partition.
     pub fn partition(&self) -> PartitionStatus {
-        let group = self.group.metrics();
-        PartitionStatus {
-            leader: self.group.is_leader(),
-            position: self.shared.position.load(Ordering::Acquire),
-            durable_index: self.shared.durable_index(),
-            committed_index: group.committed_index,
-            purged_index: group.purged_index,
-        }
+        self.first().status()
     }
 
     /// Time of the engine's clock, Unix milliseconds.
     pub fn clock_ms(&self) -> i64 {
-        self.shared.due.now_ms()
+        self.first().clock_ms()
     }
 
     /// Position of the last record of the state, and a hash of all its rows. For tests.
     #[doc(hidden)]
     pub fn state_hash(&self) -> Result<(u64, u64), state::StateError> {
-        let engine = self.engine.lock();
-        Ok((engine.position(), engine.tables().state_hash()?))
+        self.first().state_hash()
     }
 
     /// Has the state of this replica differ from that of others. For tests.
     #[doc(hidden)]
     pub fn plant_difference(&self) {
-        self.shared.digests.plant();
+        self.first().digests().plant();
     }
 
     /// Has this replica take its state for another one than that of others. For tests.
     #[doc(hidden)]
     pub fn plant_wrong_digests(&self) {
-        self.shared.digests.plant_wrong();
+        self.first().digests().plant_wrong();
     }
 
-    /// Whether it leads its partition.
+    /// Whether this broker leads its partition.
     pub fn leads(&self) -> bool {
-        self.shared.leading.leads()
+        self.first().leads()
     }
 
-    /// Everybody who asks for jobs at this broker. `None`: another broker hands jobs out.
+    /// Workers that ask for jobs at this broker. `None`: another broker hands jobs out.
     pub fn workers(&self) -> Option<Vec<Worker>> {
-        self.leads().then(|| self.shared.demand.workers())
+        self.leads().then(|| self.first().workers())
+    }
+
+    /// Number of this broker.
+    pub(crate) fn number(&self) -> u32 {
+        self.options.partition.node_id
     }
 
     /// The disk of the data directory, once it was looked at.
@@ -224,80 +224,81 @@ impl Node {
 
     /// Whether it is one of several brokers.
     pub fn is_in_cluster(&self) -> bool {
-        self.router.is_some()
+        self.cluster.is_some()
     }
 
-    /// Whether secondary storage is this broker's alone, also in a cluster.
+    /// Settings of other brokers that differ from those of this one, by the numbers of brokers.
+    pub fn setting_differences(&self) -> BTreeMap<u32, Vec<SettingDifference>> {
+        self.cluster.as_ref().map(|cluster| cluster.links.setting_differences()).unwrap_or_default()
+    }
+
+    /// Whether secondary storage belongs to this broker alone, also in a cluster.
     pub fn has_own_store(&self) -> bool {
-        self.options.export.copies().is_some()
+        self.options.partition.export.copies().is_some()
+    }
+
+    /// The state, as records that make what there is, and its position. The partition waits meanwhile.
+    pub fn describe(&self) -> Result<(u64, Vec<Record>), String> {
+        self.first().describe()
+    }
+
+    /// Whether this broker has a whole copy of the embedded store, and those that others have lack records.
+    pub fn has_last_copy(&self) -> bool {
+        self.options.store.as_ref().is_some_and(|store| store.is_last())
     }
 
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }
 
-    pub(crate) fn group(&self) -> &Group {
-        &self.group
-    }
-
-    /// The log index that a read must have applied, if this broker leads.
-    pub(crate) async fn read_index_here(&self) -> Result<u64, ProposeError> {
-        self.group.read_index().await
-    }
-
     /// Flow control of the partition.
     pub fn flow_control(&self) -> &Arc<FlowControl> {
-        &self.flow_control
+        self.first().flow_control()
     }
 
     /// The write limit of the partition.
     pub fn write_limit(&self) -> &WriteLimit {
-        &self.write_limit
+        self.first().write_limit()
     }
 
-    /// How exporting is; `None` if there are no exporters.
+    /// Phase and status of exporting. `None` if there are no exporters.
     pub fn exporting(&self) -> Option<export::Status> {
-        self.shared.exports.as_ref().map(|exports| exports.status())
+        self.exports().map(|exports| exports.status())
     }
 
     /// The exporters at work; `None` if there are none.
     pub fn exports(&self) -> Option<&Arc<Hub>> {
-        self.shared.exports.as_ref()
+        self.first().exports()
     }
 
-    /// Position up to which the records were handed to exporters.
-    pub(crate) fn handed_on(&self) -> u64 {
-        self.shared.handed_on.load(Ordering::Acquire)
+    /// Whether processing is paused.
+    pub fn is_processing_paused(&self) -> bool {
+        self.first().is_processing_paused()
+    }
+
+    /// Writes state to disk as of now or later. Only the caller waits for that.
+    pub async fn write_state(&self) -> Result<(), SubmitError> {
+        self.first().write_state().await
     }
 
     /// Exporters that have exported once, but are not configured any more.
     pub fn former_exporters(&self) -> Vec<String> {
-        self.former_exporters.lock().clone()
+        self.first().former_exporters()
     }
 
     /// Forgets an exporter that is not configured any more, with its parked records. One with its ID begins as a
     /// new one.
     pub async fn forget_exporter(&self, id: &str) -> Result<(), SubmitError> {
-        let configured = self.exporting().map(|status| status.exporters).unwrap_or_default();
-        if configured.iter().any(|exporter| exporter.id == id) {
-            let reason =
-                format!("Expected to forget the exporter '{id}', but it is configured: disable it instead");
-            return Err(Rejection::invalid_argument(reason).into());
-        }
-        self.run_own(Command::ForgetExporter { exporter: Name::from(id) }).await?;
-        let directory = export::Options::spill_directory(&self.options.data_dir, FIRST_PARTITION);
-        exporting::forget(self.shared.exports.clone(), directory, id.to_owned()).await?;
-        self.former_exporters.lock().retain(|former| former != id);
-        Ok(())
+        self.first().forget_exporter(id).await
     }
 }
 
 impl Drop for Node {
-    /// Without a shutdown this is as a crash: whatever was acknowledged is in the log.
+    /// Without a shutdown, dropping is like a crash: the log has everything that was acknowledged.
     fn drop(&mut self) {
         self.shutdown.cancel();
-        if let Some(router) = &self.router {
-            router.links.close();
+        if let Some(cluster) = &self.cluster {
+            cluster.links.close();
         }
     }
 }

@@ -8,14 +8,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backups::restore;
-use crate::data_directory;
-use crate::durable_file;
+use crate::backup_directory::restore;
+use data_directory::durable_file;
 
 const FILE: &str = "restore.json";
 const ASIDE: &str = "before-restore";
 
-/// How far a restore is.
+/// State of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestoreState {
@@ -38,7 +37,7 @@ pub struct RestoreOrder {
     pub started_ms: i64,
     /// When it ended, Unix milliseconds.
     pub completed_ms: Option<i64>,
-    /// How far it is.
+    /// State of the restore.
     pub state: RestoreState,
     /// Why it failed.
     pub failure: Option<String>,
@@ -123,14 +122,14 @@ mod tests {
     fn ordered() -> (tempfile::TempDir, tempfile::TempDir) {
         let (data, backups) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::create_dir_all(data.path().join("state")).unwrap();
-        std::fs::write(data_directory::state_file(data.path()), "former").unwrap();
+        std::fs::write(data_directory::state_file(data.path(), protocol::FIRST_PARTITION), "former").unwrap();
         std::fs::create_dir_all(data.path().join("documents")).unwrap();
         RestoreOrder::new("7".to_owned(), 5, 1_000).write(data.path()).unwrap();
         (data, backups)
     }
 
     fn state_of(data: &Path) -> String {
-        std::fs::read_to_string(data_directory::state_file(data)).unwrap()
+        std::fs::read_to_string(data_directory::state_file(data, protocol::FIRST_PARTITION)).unwrap()
     }
 
     #[test]
@@ -155,7 +154,7 @@ mod tests {
         data_directory::move_replica(data.path(), &aside).unwrap();
         // A part of what the backup holds is there.
         std::fs::create_dir(data.path().join("state")).unwrap();
-        std::fs::write(data_directory::state_file(data.path()), "half").unwrap();
+        std::fs::write(data_directory::state_file(data.path(), protocol::FIRST_PARTITION), "half").unwrap();
         let ended = finish_restore(data.path(), None, 2_000, |_| Ok(())).unwrap().unwrap();
         assert!(ended.failure.unwrap().contains("backup.directory"));
         assert_eq!(state_of(data.path()), "former");

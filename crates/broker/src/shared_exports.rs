@@ -1,93 +1,29 @@
 //! Exporters whose target is that of all brokers. The leader exports, and its positions stand in the state; the others
 //! keep what it has not acknowledged, and give it to one that lacks it.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use export::{Hub, RecordsAfter};
-use protocol::{Command, FIRST_PARTITION, Name};
-use state::StateError;
+use protocol::Name;
+use replication::Group;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
 use transport::Lane;
 
-use crate::cluster::Links;
+use crate::cluster_state::ClusterState;
 use crate::node::Node;
-use crate::peer_request::RequestKind;
-use crate::peers::ask_in_turn;
-use crate::route::Router;
+use cluster::Links;
+use cluster::RequestKind;
+use cluster::ask_in_turn;
 
-/// How often positions that have changed are replicated, and taken over from the state.
-const ACKNOWLEDGE_INTERVAL: Duration = Duration::from_secs(1);
-/// How long another broker may take to answer.
+/// Time-out of another broker's answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often the leader looks how far its exporter is, and how long.
 const SHOWN_LOOK: Duration = Duration::from_millis(5);
 const SHOWN_PATIENCE: Duration = Duration::from_secs(3);
-
-/// The position up to which an exporter has acknowledged, as the state has it.
-fn acknowledged(node: &Node, exporter: &str) -> Result<u64, StateError> {
-    let engine = node.engine.lock();
-    Ok(engine.tables().exporters.get(&Arc::from(exporter))?.map_or(0, |position| *position))
-}
-
-/// Takes over the positions of the state.
-fn take_over(node: &Node, exports: &Hub) {
-    for exporter in exports.status().exporters.into_iter().filter(|exporter| exporter.is_shared) {
-        match acknowledged(node, &exporter.id) {
-            Ok(position) => {
-                exports.acknowledged_elsewhere(&exporter.id, position);
-                node.options().export.shown(FIRST_PARTITION, position);
-            }
-            Err(error) => tracing::error!(%error, exporter = exporter.id, "its position cannot be read"),
-        }
-    }
-}
-
-/// This broker leads or leads no more.
-pub(crate) fn lead(node: &Node, leads: bool) {
-    let Some(exports) = &node.shared.exports else { return };
-    if leads {
-        take_over(node, exports);
-    }
-    exports.lead(leads);
-}
-
-/// Replicates positions of exporters while this broker leads, and follows them while it does not, until shutdown. In
-/// a cluster, exporters with targets of their own are left out. Does not keep the node alive.
-pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: CancellationToken) {
-    let mut known: HashMap<String, u64> = HashMap::new();
-    let mut ticks = tokio::time::interval(ACKNOWLEDGE_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = shutdown.cancelled() => return,
-        }
-        let Some(node) = node.upgrade() else { return };
-        let is_alone = node.router.is_none();
-        if !node.leads() {
-            take_over(&node, &exports);
-            known.clear();
-            continue;
-        }
-        for exporter in exports.status().exporters.into_iter().filter(|one| is_alone || one.is_shared) {
-            let (id, position) = (exporter.id, exporter.acknowledged_position);
-            if position <= known.get(&id).copied().unwrap_or(0) {
-                continue;
-            }
-            let command = Command::AcknowledgeExport { exporter: Name::from(id.as_str()), position };
-            // A failure only means that more is exported again after a restart; the next round tries again.
-            if node.run_own(command).await.is_ok() {
-                known.insert(id, position);
-            }
-        }
-    }
-}
 
 /// Lets exporters fetch records from other brokers. Their threads wait until the broker stops.
 pub(crate) fn fetch_with(exports: &Hub, links: &Arc<Links>) {
@@ -121,43 +57,39 @@ pub(crate) async fn give(node: &Node, mut request: Bytes) -> Result<Bytes, Strin
     read.await.map_err(|error| error.to_string())?
 }
 
-/// The question, on its way, how far the target of the leader's exporter shows records.
-#[derive(Debug, Default)]
-pub(crate) struct ShownQuestion {
-    /// Position that somebody on this broker looks for.
-    wanted: AtomicU64,
-    is_asked: AtomicBool,
-}
-
-/// Has the leader's exporter hand on what somebody looks for on this broker, and tells when it is shown. Returns at
-/// once.
+/// Asks the leader's exporter to hand on records up to a position that a search on this broker waits for, and notes
+/// when they are shown. Returns at once.
 pub(crate) fn look_for(node: &Node, exporter: &str, position: u64) {
-    let Some(router) = node.router.as_ref().filter(|_| !node.leads()) else { return };
-    let (asking, exporter) = (Arc::clone(router), Name::from(exporter));
+    let Some(cluster) = &node.cluster else { return };
+    if node.leads() {
+        return;
+    }
+    let (asking, group, exporter) = (Arc::clone(cluster), node.first().group().clone(), Name::from(exporter));
     let ask = move |position| {
-        let (router, exporter) = (Arc::clone(&asking), exporter.clone());
-        async move { ask_leader(&router, exporter.as_str(), position).await }
+        let (cluster, group, exporter) = (Arc::clone(&asking), group.clone(), exporter.clone());
+        async move { ask_leader(&cluster, &group, exporter.as_str(), position).await }
     };
-    look_elsewhere(node, router, position, ask);
+    look_elsewhere(node, cluster, position, ask);
 }
 
-/// The same, with the way to ask another broker for a position.
+/// Waits for a position like [`look_for`]; `ask` gets it from the leader.
 pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
     node: &Node,
-    router: &Arc<Router>,
+    cluster: &Arc<ClusterState>,
     position: u64,
     ask: impl Fn(u64) -> F + Send + 'static,
 ) {
-    let question = &router.links.shown;
+    let question = &cluster.shown;
     if question.wanted.fetch_max(position, Ordering::AcqRel) >= position
         || question.is_asked.swap(true, Ordering::AcqRel)
     {
         return;
     }
-    let router = Arc::clone(router);
-    let shown = node.options().export.clone();
+    let cluster = Arc::clone(cluster);
+    let number = node.first().number();
+    let shown = node.options().partition.export.clone();
     tokio::spawn(async move {
-        let question = &router.links.shown;
+        let question = &cluster.shown;
         let mut told = 0;
         loop {
             let wanted = question.wanted.load(Ordering::Acquire);
@@ -173,7 +105,7 @@ pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
             }
             match ask(wanted).await {
                 Ok(position) => {
-                    shown.shown(FIRST_PARTITION, position);
+                    shown.shown(number, position);
                     told = position.max(told);
                 }
                 // The next one who looks asks again.
@@ -188,9 +120,14 @@ pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
     });
 }
 
-async fn ask_leader(router: &Router, exporter: &str, position: u64) -> Result<u64, String> {
+async fn ask_leader(
+    cluster: &ClusterState,
+    group: &Group,
+    exporter: &str,
+    position: u64,
+) -> Result<u64, String> {
     let request = RequestKind::Shown.about(position, exporter.as_bytes());
-    let mut answer = router.ask_leader(request, ANSWER_TIMEOUT).await?;
+    let mut answer = cluster.ask_leader(group, request, ANSWER_TIMEOUT).await?;
     answer.try_get_u64().map_err(|error| error.to_string())
 }
 
@@ -205,8 +142,14 @@ pub(crate) async fn tell_shown(node: &Node, mut request: Bytes) -> Result<Bytes,
         if !node.leads() {
             return Err("this broker does not lead".to_owned());
         }
+        // In this order: the exporter knows of all records of a state that it was handed.
+        let stated = node.first().handed_on();
         exports.hasten(&exporter).ok_or("this broker has no such exporter")?;
-        let handed_on = exports.handed_on(&exporter).unwrap_or(0);
+        let mut handed_on = exports.handed_on(&exporter).unwrap_or(0);
+        if handed_on >= exports.last() {
+            // Positions without a record count, too: a follower that was sent a snapshot looks for such a one.
+            handed_on = handed_on.max(stated);
+        }
         if handed_on >= position || Instant::now() > deadline {
             return Ok(Bytes::copy_from_slice(&handed_on.to_be_bytes()));
         }

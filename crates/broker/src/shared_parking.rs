@@ -13,7 +13,7 @@ use engine::entity::{PARKED_MAX, ParkedRecord};
 use export::{ChangeError, ExportError, Hub, Parked, ParkedRecords, Replayed};
 use parking_lot::Mutex;
 use planted::Bug;
-use protocol::{Command, Name, PARKING_VERSION, ParkRecord};
+use protocol::{Command, Name, ParkRecord};
 use serde::{Deserialize, Serialize};
 use state::StateError;
 use tokio::runtime::Handle;
@@ -22,11 +22,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster_exporting::blocking;
 use crate::node::Node;
-use crate::peer_request::RequestKind;
+use cluster::RequestKind;
 
-/// Time for a command; then the exporter tries again.
+/// Time-out of a command. Then the exporter tries again.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that parked records are tried again in, at the leader, and for its answer.
+/// Time-out of retrying parked records, at the leader and for its answer.
 const REPLAY_TIMEOUT: Duration = Duration::from_secs(30);
 const REPLAY_ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
 
@@ -43,7 +43,7 @@ pub(crate) struct ParkedInState {
 impl ParkedInState {
     /// The parked records of a broker's partition. `closing` is cancelled when others reach the broker no more.
     pub fn new(node: &Arc<Node>, closing: CancellationToken) -> Self {
-        let engine = Arc::downgrade(&node.engine);
+        let engine = Arc::downgrade(node.first().engine());
         Self { node: Arc::downgrade(node), engine, closing, runtime: Handle::current() }
     }
 
@@ -59,7 +59,7 @@ impl ParkedInState {
         let run = self.runtime.spawn(async move {
             let node = node.upgrade().ok_or("the broker stops")?;
             // A group that has failed answers nothing more, and the next life waits for the end of this one.
-            let run = closing.run_until_cancelled(timeout(COMMAND_TIMEOUT, node.run_own(command)));
+            let run = closing.run_until_cancelled(timeout(COMMAND_TIMEOUT, node.first().run_own(command)));
             let done = run.await.ok_or("the broker stops")?.map_err(|_| "no answer")?;
             done.map(drop).map_err(|error| error.to_string())
         });
@@ -100,12 +100,6 @@ impl ParkedRecords for ParkedInState {
     }
 
     fn park(&self, parked: Parked) -> Result<(), ExportError> {
-        let version = self.read(|engine| Ok(engine.active_version()))?;
-        if version < PARKING_VERSION {
-            return Err(failed(format!(
-                "version {version} of the engine is active, and they need version {PARKING_VERSION}"
-            )));
-        }
         if planted::has(Bug::ForgottenParking) {
             return Ok(());
         }
@@ -159,16 +153,15 @@ impl ReplayAnswer {
 }
 
 impl Node {
-    /// Has an exporter try its parked records again; one with a target of all brokers does it where the partition is
-    /// led.
+    /// Retries the parked records of an exporter. One with a target of all brokers does it where the partition is led.
     pub async fn replay_parked(&self, id: &str) -> Result<Replayed, ChangeError> {
         let Some(exports) = self.exports() else { return Err(ChangeError::Unknown(id.to_owned())) };
         let is_shared = exports.status().exporters.iter().any(|one| one.id == id && one.is_shared);
-        let Some(router) = self.router.as_ref().filter(|_| is_shared && !self.leads()) else {
+        let Some(cluster) = self.cluster.as_ref().filter(|_| is_shared && !self.leads()) else {
             return replay_here(Arc::clone(exports), id).await;
         };
         let request = RequestKind::ReplayParked.with(id.as_bytes());
-        let answer = router.ask_leader(request, REPLAY_ANSWER_TIMEOUT).await;
+        let answer = cluster.ask_leader(self.first().group(), request, REPLAY_ANSWER_TIMEOUT).await;
         let answer = answer.map_err(|reason| ChangeError::File(io::Error::other(reason)))?;
         let answer: ReplayAnswer = serde_json::from_slice(&answer).map_err(io::Error::other)?;
         answer.into_result(id)

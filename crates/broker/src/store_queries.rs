@@ -4,59 +4,69 @@
 //! nothing is lost when brokers are set differently.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use parking_lot::RwLock;
-use protocol::FIRST_PARTITION;
 use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 use transport::Lane;
 
-use crate::cluster::Links;
-use crate::node::Node;
-use crate::peer_request::RequestKind;
-use crate::peers::{ask, ask_in_turn};
-use crate::shared_exports::look_elsewhere;
-use crate::store_copies::needed;
+use cluster::{Links, RequestKind, ask, ask_in_turn};
+use partition::Partition;
 
-/// How often a broker looks how far its copy is, and how long when another one wants to know.
-const LOOK: Duration = Duration::from_millis(5);
-const SHOWN_PATIENCE: Duration = Duration::from_secs(3);
+use crate::cluster_state::ClusterState;
+use crate::readiness::Readiness;
+
+/// Interval at which a broker checks the progress of its copy.
+pub(crate) const LOOK: Duration = Duration::from_millis(5);
+/// Time for another broker to tell how far its copy is.
 const SHOWN_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same for a question: the copy was far enough a moment ago, or another one was.
-const QUERY_PATIENCE: Duration = Duration::from_millis(500);
-/// Others are asked when the copy of this broker is not far enough in this time: a usual write takes less.
-const OWN_PATIENCE: Duration = Duration::from_millis(250);
+/// The first words of a broker whose copy lacks records.
+const NOT_WHOLE: &str = "its copy of the store is not whole";
+/// Interval at which a broker with a copy asks whether others have whole ones.
+const OTHERS_LOOK: Duration = Duration::from_secs(3);
 
 type Position = Box<dyn Fn() -> u64 + Send + Sync>;
+type Lacking = Box<dyn Fn() -> Option<String> + Send + Sync>;
 type AnswerWith = Box<dyn Fn(Bytes) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
 /// The copy of the store that this broker has.
 pub struct OwnCopy {
     /// Position up to which it shows records.
     pub position: Position,
+    /// The records that it lacks, if it has not all that it needs; then it answers nobody.
+    pub lacking: Lacking,
     /// Answers a question.
     pub answer: AnswerWith,
 }
 
 /// The way to copies of the embedded store.
 pub struct StoreQueries {
-    exporter: &'static str,
-    own: Option<OwnCopy>,
+    pub(crate) exporter: &'static str,
+    pub(crate) own: Option<OwnCopy>,
     /// Is told up to which position some copy shows records.
-    shown: export::Shown,
-    /// Time for an answer.
+    pub(crate) shown: export::Shown,
+    /// Time-out of an answer.
     timeout: Duration,
-    /// Of the present life of the broker.
-    links: RwLock<Weak<Links>>,
+    life: RwLock<Option<Life>>,
     /// The broker that answered last.
     latest: AtomicU64,
     lag_ms: AtomicU64,
+    /// Copies that the cluster shall have, and whether this broker has the only one that is whole.
+    wanted: usize,
+    is_last: AtomicBool,
+}
+
+/// The present life of the broker. It is not kept alive by this.
+struct Life {
+    cluster: Weak<ClusterState>,
+    readiness: Weak<Readiness>,
 }
 
 impl fmt::Debug for StoreQueries {
@@ -74,7 +84,48 @@ impl StoreQueries {
         timeout: Duration,
     ) -> Self {
         let (latest, lag_ms) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
-        Self { exporter, own, shown, timeout, links: RwLock::default(), latest, lag_ms }
+        let (life, is_last) = (RwLock::default(), AtomicBool::new(false));
+        Self { exporter, own, shown, timeout, life, latest, lag_ms, wanted: 1, is_last }
+    }
+
+    /// Of a cluster that shall have so many copies.
+    #[must_use]
+    pub fn with_copies(self, wanted: usize) -> Self {
+        Self { wanted, ..self }
+    }
+
+    /// Whether this broker has the only whole copy of several.
+    pub(crate) fn is_last(&self) -> bool {
+        self.is_last.load(Ordering::Relaxed)
+    }
+
+    /// Asks the others whether their copies are whole, if that of this broker is one of several.
+    async fn look_at_others(&self) {
+        let is_one = self.own.as_ref().is_some_and(|own| (own.lacking)().is_none() && (own.position)() > 0);
+        let links = self.links();
+        let Some(links) = links.filter(|_| is_one && self.wanted > 1) else {
+            return self.is_last.store(false, Ordering::Relaxed);
+        };
+        // A broker that shows anything has a whole copy.
+        let request = RequestKind::StoreShown.about(0, &[]);
+        let asked = links.peers.all().values().map(|peer| ask(peer, request.clone(), SHOWN_TIMEOUT));
+        let mut answers: FuturesUnordered<_> = asked.collect();
+        let (mut others, mut lacking) = (0_u32, 0_u32);
+        while let Some(answer) = answers.next().await {
+            match answer {
+                Ok(_) => others += 1,
+                // One that does not answer may have a whole one.
+                Err(reason) => lacking += u32::from(reason.contains(NOT_WHOLE)),
+            }
+        }
+        metrics::gauge!("baton_secondary_storage_whole_copies").set(f64::from(others + 1));
+        let is_last = others == 0 && lacking > 0;
+        if is_last && !self.is_last.swap(is_last, Ordering::Relaxed) {
+            tracing::warn!(
+                "this broker has the last whole copy of the history: its disk must not be removed"
+            );
+        }
+        self.is_last.store(is_last, Ordering::Relaxed);
     }
 
     /// Whether it is the store that an exporter feeds.
@@ -84,13 +135,40 @@ impl StoreQueries {
 
     /// Whether this broker has a copy that shows everything up to a position.
     pub fn is_here(&self, at_least: u64) -> bool {
-        self.own.as_ref().is_some_and(|own| (own.position)() >= at_least)
+        self.own.as_ref().is_some_and(|own| (own.lacking)().is_none() && (own.position)() >= at_least)
+    }
+
+    /// Whether this broker has caught up with its cluster since it started. Before that, a copy that lacks nothing may
+    /// be one that begins to be filled.
+    pub fn has_caught_up(&self) -> bool {
+        self.life
+            .read()
+            .as_ref()
+            .and_then(|life| life.readiness.upgrade())
+            .is_some_and(|readiness| readiness.has_served())
+    }
+
+    /// Connections of the present life of the broker.
+    fn links(&self) -> Option<Arc<Links>> {
+        let cluster = self.life.read().as_ref()?.cluster.upgrade()?;
+        Some(Arc::clone(&cluster.links))
+    }
+
+    /// Questions go to the other brokers of this cluster from now on.
+    pub(crate) fn attend(&self, cluster: &Arc<ClusterState>, readiness: &Arc<Readiness>) {
+        let (cluster, readiness) = (Arc::downgrade(cluster), Arc::downgrade(readiness));
+        *self.life.write() = Some(Life { cluster, readiness });
+    }
+
+    /// The records that the copy of this broker lacks.
+    pub(crate) fn lacking(&self) -> Option<String> {
+        self.own.as_ref().and_then(|own| (own.lacking)())
     }
 
     /// Has a broker answer whose copy shows everything up to a position. An error is why none does.
     pub async fn ask(&self, at_least: u64, question: &[u8]) -> Result<Vec<u8>, String> {
         let request = RequestKind::StoreQuery.about(at_least, question);
-        let links = self.links.read().upgrade().ok_or("the broker starts or stops")?;
+        let links = self.links().ok_or("the broker starts or stops")?;
         let (mut others, latest) = (links.other_numbers(), self.latest.load(Ordering::Relaxed));
         // False comes first.
         others.sort_by_key(|other| *other != latest);
@@ -102,8 +180,8 @@ impl StoreQueries {
 
     /// The position that some other copy shows: the one that is looked for, if any does soon. All are asked at once,
     /// so that one that is behind or does not answer keeps nobody waiting.
-    async fn ask_shown(&self, position: u64) -> Result<u64, String> {
-        let links = self.links.read().upgrade().ok_or("the broker starts or stops")?;
+    pub(crate) async fn ask_shown(&self, position: u64) -> Result<u64, String> {
+        let links = self.links().ok_or("the broker starts or stops")?;
         let request = RequestKind::StoreShown.about(position, &[]);
         let asked = links.peers.all().iter().map(|(broker, peer)| {
             let request = request.clone();
@@ -140,13 +218,21 @@ impl StoreQueries {
 
     /// Waits until this broker's copy shows a position, or the time is over. Returns what it shows then. It is the
     /// position itself once everything up to it is shown, whether or not a record has it.
-    async fn until_shown(&self, node: &Node, position: u64, patience: Duration) -> Result<u64, String> {
+    pub(crate) async fn until_shown(
+        &self,
+        partition: &Partition,
+        position: u64,
+        patience: Duration,
+    ) -> Result<u64, String> {
         let own = self.own.as_ref().ok_or("it has no copy of the store")?;
-        let exports = node.exports().ok_or("it has no exporters")?;
+        let exports = partition.exports().ok_or("it has no exporters")?;
         let deadline = Instant::now() + patience;
         loop {
+            if let Some(reason) = (own.lacking)() {
+                return Err(format!("{NOT_WHOLE}: {reason}"));
+            }
             let shown = (own.position)();
-            if shown >= position || needed(node, position).is_ok_and(|needed| shown >= needed) {
+            if shown >= position || needed(partition, position).is_ok_and(|needed| shown >= needed) {
                 return Ok(shown.max(position));
             }
             if Instant::now() > deadline {
@@ -158,75 +244,25 @@ impl StoreQueries {
     }
 }
 
-/// The store's questions go to other brokers from now on.
-pub(crate) fn attend(node: &Node) {
-    if let Some((queries, router)) = node.options().store.as_ref().zip(node.router.as_ref()) {
-        *queries.links.write() = Arc::downgrade(&router.links);
-    }
-}
-
-/// Finds out how far another broker's copy is if this one's does not show a position soon. Returns at once.
-pub(crate) fn look_for(node: &Node, position: u64) {
-    let Some((queries, router)) = node.options().store.as_ref().zip(node.router.as_ref()) else { return };
-    if queries.is_here(position) {
-        return;
-    }
-    let (queries, shown) = (Arc::clone(queries), Arc::clone(&queries.shown));
-    let ask = move |position| {
-        let (queries, shown) = (Arc::clone(&queries), Arc::clone(&shown));
-        async move {
-            if queries.own.is_some() {
-                let deadline = Instant::now() + OWN_PATIENCE;
-                while Instant::now() < deadline && !queries.is_here(position) {
-                    sleep(LOOK).await;
-                }
-                if queries.is_here(position) {
-                    return Ok(position);
-                }
-            }
-            let position = queries.ask_shown(position).await?;
-            shown(FIRST_PARTITION, position);
-            Ok(position)
+/// Checks periodically whether other brokers have whole copies, until shutdown. Does not keep the node alive.
+pub(crate) async fn watch(queries: Arc<StoreQueries>, shutdown: CancellationToken) {
+    let mut ticks = tokio::time::interval(OTHERS_LOOK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => queries.look_at_others().await,
+            () = shutdown.cancelled() => return,
         }
-    };
-    look_elsewhere(node, router, position, ask);
-}
-
-/// Answers another broker.
-pub(crate) async fn answer(node: &Node, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
-    let position = request.try_get_u64().map_err(|error| error.to_string())?;
-    let queries = node.options().store.clone().ok_or("it has no copy of the store")?;
-    match kind {
-        RequestKind::StoreShown => tell_shown(node, &queries, position).await,
-        RequestKind::StoreQuery => answer_question(node, &queries, position, request).await,
-        _ => unreachable!("a request of kind {kind:?} is none to the store"),
     }
 }
 
-/// Tells up to which position the copy of this broker shows records: the one that is looked for, if that is soon.
-async fn tell_shown(node: &Node, queries: &StoreQueries, position: u64) -> Result<Bytes, String> {
-    let shown = queries.until_shown(node, position, SHOWN_PATIENCE).await?;
-    let lag = match node.exports().and_then(|exports| exports.hasten(queries.exporter)) {
-        Some(hastened) if shown < position => hastened.lag,
-        _ => Duration::ZERO,
-    };
-    let mut answer = BytesMut::with_capacity(16);
-    answer.put_u64(shown);
-    answer.put_u64(u64::try_from(lag.as_millis()).unwrap_or(u64::MAX));
-    Ok(answer.freeze())
-}
-
-/// Answers a question from the copy of this broker, if that shows everything up to a position.
-async fn answer_question(
-    node: &Node,
-    queries: &StoreQueries,
-    position: u64,
-    question: Bytes,
-) -> Result<Bytes, String> {
-    let shown = queries.until_shown(node, position, QUERY_PATIENCE).await?;
-    if shown < position {
-        return Err(format!("its copy of the store goes up to {shown}, not {position}"));
+/// Position of the last record up to a position, or of a later one.
+pub(crate) fn needed(partition: &Partition, at_least: u64) -> Result<u64, String> {
+    let exports = partition.exports().ok_or("this broker has no exporters")?;
+    // In this order: the records up to the position that was handed on have come then.
+    let handed_on = partition.handed_on();
+    if handed_on < at_least {
+        return Err(format!("it has records up to {handed_on}"));
     }
-    let own = queries.own.as_ref().ok_or("it has no copy of the store")?;
-    (own.answer)(question).await.map(Bytes::from)
+    Ok(exports.last().min(at_least))
 }

@@ -9,22 +9,22 @@ use broker_api::{
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::{Mutex, RwLock};
-use protocol::{Command, CreateInstance, Document, Name, Query, QueryReply};
+use protocol::{ClusterChange, Command, CreateInstance, Document, Name, Query, QueryReply};
 use replication::GroupFailure;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::bootstrap::give_up_or_say;
 use crate::node::Node;
 use crate::opening::StartError;
+use cluster::give_up_or_say;
 
-/// How often the partition is looked at.
+/// Interval at which the supervisor checks the partition.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// The time before a start, doubled after each that fails or does not last.
+/// First back-off before a restart, doubled after each start that fails or does not last.
 const PAUSE_MIN: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
-/// A life lasts when it takes so long.
+/// Uptime after which the restart back-off resets.
 const LASTING: Duration = Duration::from_secs(60);
 /// How long requests of the former life may take to end.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -42,7 +42,13 @@ pub trait Lives: Send + Sync + 'static {
 /// The broker now, or the facts that outlast it.
 enum Life {
     AtWork(Arc<Node>),
-    Between { reason: String, topology: Topology, grants_version: u64, leadership: Leadership },
+    Between {
+        reason: String,
+        topology: Topology,
+        grants_version: u64,
+        cluster_change: Option<ClusterChange>,
+        leadership: Leadership,
+    },
 }
 
 /// Keeps a broker at work: a partition that cannot go on, since its state cannot be read or differs from that of the
@@ -79,8 +85,30 @@ impl Supervisor {
         match &*self.life.read() {
             Life::AtWork(node) => Ok(Arc::clone(node)),
             Life::Between { reason, .. } => Err(SubmitError::Unavailable(format!(
-                "Expected to handle the request, but partition 1 is started again: {reason}"
+                "Expected to handle the request, but its partitions are started again: {reason}"
             ))),
+        }
+    }
+
+    /// Resolves when the broker could serve for the first time.
+    pub async fn served(&self) {
+        loop {
+            if let Ok(node) = self.node() {
+                let served = node.served();
+                // The life may end before that.
+                if timeout(LOOK_INTERVAL, served).await.is_ok() {
+                    return;
+                }
+            } else {
+                sleep(LOOK_INTERVAL).await;
+            }
+        }
+    }
+
+    /// Answers requests that may wait for long, since the broker is about to stop.
+    pub fn leave(&self) {
+        if let Ok(node) = self.node() {
+            node.leave();
         }
     }
 
@@ -106,6 +134,7 @@ impl Supervisor {
             reason,
             topology: without_partitions(node.topology()),
             grants_version: node.grants_version(),
+            cluster_change: node.cluster_change(),
             leadership,
         };
         let node = Arc::downgrade(&{ node });
@@ -115,7 +144,7 @@ impl Supervisor {
         }
     }
 
-    /// The next life has not begun, for another reason.
+    /// Notes a new reason why the next life has not begun.
     fn wait_on(&self, new_reason: String) {
         match &mut *self.life.write() {
             Life::Between { reason, .. } => *reason = new_reason,
@@ -129,7 +158,7 @@ impl Supervisor {
     }
 }
 
-/// A broker between two lives has no part in its partitions.
+/// Fails, since a broker between two lives has no part in its partitions.
 fn without_partitions(mut topology: Topology) -> Topology {
     topology.brokers.truncate(1);
     for partition in topology.brokers.iter_mut().flat_map(|broker| &mut broker.partitions) {
@@ -153,12 +182,12 @@ async fn supervise(supervisor: Arc<Supervisor>, lives: impl Lives) {
         };
         if is_damage && node.is_in_cluster() {
             // The others have what it lacks.
-            give_up_or_say(&node.options().data_dir);
+            give_up_or_say(&node.options().partition.data_dir);
         }
         if began.elapsed() > LASTING {
             pause = PAUSE_MIN;
         }
-        tracing::warn!(partition = 1, reason, "the partition is started again");
+        tracing::warn!(reason, "the partitions of this broker are started again");
         lives.end(&reason);
         supervisor.end(node, reason).await;
         let node = loop {
@@ -169,17 +198,16 @@ async fn supervise(supervisor: Arc<Supervisor>, lives: impl Lives) {
                 Err(error) => {
                     let reason = error.to_string();
                     tracing::warn!(
-                        partition = 1,
                         reason,
                         ?pause,
-                        "the partition does not start; it is tried again"
+                        "the partitions of this broker do not start; it is tried again"
                     );
                     lives.end(&reason);
                     supervisor.wait_on(reason);
                 }
             }
         };
-        tracing::info!(partition = 1, "the partition is at work again");
+        tracing::info!("the partitions of this broker are at work again");
         supervisor.begin(node);
     }
 }
@@ -250,10 +278,24 @@ impl Broker for Supervisor {
         }
     }
 
+    fn cluster_change(&self) -> Option<ClusterChange> {
+        match &*self.life.read() {
+            Life::AtWork(node) => node.cluster_change(),
+            Life::Between { cluster_change, .. } => *cluster_change,
+        }
+    }
+
     fn leadership(&self) -> Leadership {
         match &*self.life.read() {
             Life::AtWork(node) => node.leadership(),
             Life::Between { leadership, .. } => *leadership,
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        match &*self.life.read() {
+            Life::AtWork(node) => node.is_ready(),
+            Life::Between { .. } => false,
         }
     }
 

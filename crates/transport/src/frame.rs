@@ -30,7 +30,7 @@ pub(crate) enum FrameKind {
     Response = 3,
     /// The answer that there is none, with the reason.
     Failure = 4,
-    /// Nobody waits for the answer any more.
+    /// The sender no longer waits for the answer.
     Cancel = 5,
     /// A part of an upload was taken: another one may be sent.
     Credit = 6,
@@ -123,6 +123,15 @@ impl Frame {
 
     /// Reads the frame of a number. The end of the connection between two frames is `None`.
     pub async fn read(stream: &mut (impl AsyncRead + Unpin), number: u64) -> io::Result<Option<Self>> {
+        Self::read_up_to(stream, number, FRAME_BYTES_MAX).await
+    }
+
+    /// Reads the frame of a number, whose payload has so many bytes at most.
+    pub async fn read_up_to(
+        stream: &mut (impl AsyncRead + Unpin),
+        number: u64,
+        limit: usize,
+    ) -> io::Result<Option<Self>> {
         let mut head = [0; HEAD_BYTES];
         match stream.read(&mut head[..1]).await {
             Ok(0) => return Ok(None),
@@ -131,7 +140,7 @@ impl Frame {
             read => drop(read?),
         }
         stream.read_exact(&mut head[1..]).await?;
-        let head = Head::parse(&head)?;
+        let head = Head::parse(&head, limit)?;
         let mut payload = vec![0; head.length];
         stream.read_exact(&mut payload).await?;
         head.frame(number, payload.into()).map(Some)
@@ -150,11 +159,11 @@ struct Head {
 }
 
 impl Head {
-    fn parse(head: &[u8; HEAD_BYTES]) -> io::Result<Self> {
+    fn parse(head: &[u8; HEAD_BYTES], limit: usize) -> io::Result<Self> {
         let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("eight bytes"));
         let length = u32::from_le_bytes(head[0..4].try_into().expect("four bytes")) as usize;
-        if length > FRAME_BYTES_MAX {
-            return Err(invalid(format!("a frame of {length} bytes, the limit is {FRAME_BYTES_MAX}")));
+        if length > limit {
+            return Err(invalid(format!("a frame of {length} bytes, the limit is {limit}")));
         }
         let kind = FrameKind::ALL.into_iter().find(|kind| *kind as u8 == head[4]);
         let lane = Lane::ALL.into_iter().find(|lane| *lane as u8 == head[5]);

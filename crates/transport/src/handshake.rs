@@ -10,13 +10,16 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use crate::frame::{Frame, FrameKind, Lane, invalid};
+use crate::text::shortened;
 
 /// The version of the protocol that this release speaks.
 pub const PROTOCOL_VERSION: u16 = 2;
 /// The number by which a broker asks for whichever is at an address: it does not know the others yet.
 pub const ANY_BROKER: u32 = u32::MAX;
-/// Time for the whole handshake, TLS included.
+/// Time for the whole handshake, the proof included.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes of an introduction, and of the answer to it, at most.
+const HELLO_BYTES_MAX: usize = 4 * 1024;
 
 /// A broker as it introduces itself.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -42,11 +45,9 @@ pub struct BrokerIdentity {
 #[derive(Debug, Clone, Error, PartialEq, Eq, Encode, Decode)]
 #[expect(missing_docs, reason = "names say what is held")]
 pub enum Refusal {
-    #[error("it is of cluster '{theirs}', this broker is of cluster '{ours}'")]
+    #[error("it is of cluster '{}', this broker is of another one (cluster.id)", shortened(theirs))]
     #[n(0)]
     OtherCluster {
-        #[n(0)]
-        ours: String,
         #[n(1)]
         theirs: String,
     },
@@ -86,12 +87,18 @@ pub enum Refusal {
         #[n(3)]
         ours_to: u16,
     },
-    #[error("{0}")]
+    #[error("{}", shortened(.0))]
     #[n(5)]
     Stale(#[n(0)] String),
     #[error("this broker has as many connections as it takes")]
     #[n(6)]
     Full,
+    #[error("the brokers of the cluster (cluster.brokers) have no number {broker}")]
+    #[n(7)]
+    Unlisted {
+        #[n(0)]
+        broker: u32,
+    },
 }
 
 #[derive(Debug, Encode, Decode)]
@@ -154,6 +161,15 @@ pub(crate) enum HandshakeError {
     /// The other side's certificate is not accepted, or what it says is not TLS.
     #[error("TLS: {0}")]
     Tls(io::Error),
+    /// The other side does not know the secret of this one.
+    #[error("the other side has not proved that it knows the secret of this cluster (peers.secret)")]
+    Unproven,
+    /// The other side says nothing to strangers.
+    #[error(
+        "the connection was closed without an answer: the other side takes this one for a stranger (its peers.secret, peers.tls, \
+         cluster.id or cluster.brokers differ), or stops; its log may say more"
+    )]
+    Silent,
     /// The other side refuses.
     #[error("broker {0} refuses this one: {1}")]
     Refused(u32, Refusal),
@@ -163,6 +179,15 @@ pub(crate) enum HandshakeError {
 }
 
 impl HandshakeError {
+    /// Tells a side that closes the connection instead of an answer from one that cannot be understood.
+    pub fn of_answer(error: io::Error) -> Self {
+        use io::ErrorKind as Kind;
+        match error.kind() {
+            Kind::UnexpectedEof | Kind::ConnectionReset | Kind::BrokenPipe => Self::Silent,
+            _ => Self::Io(error),
+        }
+    }
+
     /// Tells what TLS finds wrong from connections that break.
     pub fn of_tls(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::InvalidData { Self::Tls(error) } else { Self::Io(error) }
@@ -178,7 +203,7 @@ async fn write(stream: &mut (impl AsyncWrite + Unpin), message: &impl Encode<()>
 }
 
 async fn read<T: for<'b> Decode<'b, ()>>(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
-    let frame = Frame::read(stream, 0).await?;
+    let frame = Frame::read_up_to(stream, 0, HELLO_BYTES_MAX).await?;
     let frame = frame.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
     if frame.kind != FrameKind::Hello || !frame.is_last {
         return Err(invalid(format!("a frame of kind {:?} before the handshake", frame.kind)));
@@ -203,13 +228,14 @@ pub(crate) async fn connect(
     in_time(async {
         let protocol = (PROTOCOL_VERSION, PROTOCOL_VERSION);
         write(stream, &Hello { protocol, identity: identity.clone(), wanted, compresses }).await?;
-        match read(stream).await? {
+        match read(stream).await.map_err(HandshakeError::of_answer)? {
             HelloAnswer::Refused(refusal) => Err(HandshakeError::Refused(wanted, refusal)),
             HelloAnswer::Welcome { protocol: PROTOCOL_VERSION, identity: peer, compresses: agrees } => {
                 // The other side looks, too; here its certificate alone would not tell.
                 let is_wanted = wanted == ANY_BROKER || peer.broker == wanted;
                 if peer.cluster_id != identity.cluster_id || !is_wanted {
-                    return Err(HandshakeError::Io(invalid(format!("another broker answers: {peer:?}"))));
+                    let answers = shortened(&format!("another broker answers: {peer:?}"));
+                    return Err(HandshakeError::Io(invalid(answers)));
                 }
                 Ok(Agreed { peer, compresses: compresses && agrees })
             }
@@ -221,20 +247,41 @@ pub(crate) async fn connect(
     .await
 }
 
-/// Answers a broker that has connected. `check` may refuse it for reasons of its own.
-pub(crate) async fn accept(
+/// The rules by which this broker takes another one.
+pub(crate) struct Rules<K, E> {
+    /// The other side has proved that it is of the cluster. A stranger gets no answer.
+    pub is_proven: bool,
+    pub compresses: bool,
+    /// Whether such a broker may connect at all.
+    pub knows: K,
+    /// Lets it in.
+    pub enter: E,
+}
+
+/// Answers a broker that has connected.
+pub(crate) async fn accept<K, E>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     identity: &BrokerIdentity,
-    compresses: bool,
-    check: impl FnOnce(&BrokerIdentity) -> Result<(), Refusal>,
-) -> Result<Agreed, HandshakeError> {
+    rules: Rules<K, E>,
+) -> Result<Agreed, HandshakeError>
+where
+    K: FnOnce(&BrokerIdentity) -> Result<(), Refusal>,
+    E: FnOnce(&BrokerIdentity) -> Result<(), Refusal>,
+{
     in_time(async {
         let hello: Hello = read(stream).await?;
-        if let Err(refusal) = judge(&hello, identity).and_then(|()| check(&hello.identity)) {
-            write(stream, &HelloAnswer::Refused(refusal.clone())).await?;
+        let known = is_of_cluster(&hello.identity, identity).and_then(|()| (rules.knows)(&hello.identity));
+        let is_stranger = matches!(known, Err(Refusal::OtherCluster { .. } | Refusal::Unlisted { .. }));
+        let is_told = rules.is_proven || !is_stranger;
+        let entered =
+            known.and_then(|()| judge(&hello, identity)).and_then(|()| (rules.enter)(&hello.identity));
+        if let Err(refusal) = entered {
+            if is_told {
+                write(stream, &HelloAnswer::Refused(refusal.clone())).await?;
+            }
             return Err(HandshakeError::Refuses(refusal));
         }
-        let compresses = compresses && hello.compresses;
+        let compresses = rules.compresses && hello.compresses;
         let welcome =
             HelloAnswer::Welcome { protocol: PROTOCOL_VERSION, identity: identity.clone(), compresses };
         write(stream, &welcome).await?;
@@ -243,16 +290,20 @@ pub(crate) async fn accept(
     .await
 }
 
+fn is_of_cluster(theirs: &BrokerIdentity, ours: &BrokerIdentity) -> Result<(), Refusal> {
+    if theirs.cluster_id == ours.cluster_id {
+        Ok(())
+    } else {
+        Err(Refusal::OtherCluster { theirs: theirs.cluster_id.clone() })
+    }
+}
+
 fn judge(hello: &Hello, ours: &BrokerIdentity) -> Result<(), Refusal> {
     let (from, to) = hello.protocol;
     if !(from..=to).contains(&PROTOCOL_VERSION) {
         return Err(Refusal::Protocol { from, to });
     }
     let theirs = &hello.identity;
-    if theirs.cluster_id != ours.cluster_id {
-        let (ours, theirs) = (ours.cluster_id.clone(), theirs.cluster_id.clone());
-        return Err(Refusal::OtherCluster { ours, theirs });
-    }
     if hello.wanted != ours.broker && hello.wanted != ANY_BROKER {
         return Err(Refusal::OtherBroker { broker: ours.broker, wanted: hello.wanted });
     }
@@ -270,20 +321,69 @@ fn judge(hello: &Hello, ours: &BrokerIdentity) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn another_version_of_the_protocol_is_refused_with_the_reason_on_both_sides() {
-        let identity = |broker| BrokerIdentity {
+    type Check<'a> = &'a dyn Fn(&BrokerIdentity) -> Result<(), Refusal>;
+
+    fn identity(broker: u32) -> BrokerIdentity {
+        BrokerIdentity {
             cluster_id: "test".to_owned(),
             broker,
             directory: u64::from(broker),
             life: 1,
             engine_versions: (1, 1),
-        };
+        }
+    }
+
+    fn rules(is_proven: bool, knows: Check<'_>) -> Rules<Check<'_>, Check<'_>> {
+        Rules { is_proven, compresses: false, knows, enter: &|_| Ok(()) }
+    }
+
+    #[tokio::test]
+    async fn a_stranger_gets_no_answer_and_a_member_the_reason() {
+        let unlisted = |of: &BrokerIdentity| Err(Refusal::Unlisted { broker: of.broker });
+        let other = BrokerIdentity { cluster_id: "other".to_owned(), ..identity(0) };
+        let from_other = Refusal::OtherCluster { theirs: "other".to_owned() };
+        let cases: [(BrokerIdentity, Check<'_>, Refusal); 2] =
+            [(other, &|_| Ok(()), from_other), (identity(7), &unlisted, Refusal::Unlisted { broker: 7 })];
+        for (from, knows, expected) in cases {
+            for is_proven in [false, true] {
+                // A version that is not spoken here is no reason to say which one is.
+                let hello = Hello { protocol: (9, 9), identity: from.clone(), wanted: 1, compresses: false };
+                let (mut near, mut far) = tokio::io::duplex(4096);
+                write(&mut near, &hello).await.unwrap();
+                let refused = accept(&mut far, &identity(1), rules(is_proven, knows)).await.unwrap_err();
+                assert!(
+                    matches!(&refused, HandshakeError::Refuses(refusal) if *refusal == expected),
+                    "{refused}"
+                );
+                drop(far);
+                match read::<HelloAnswer>(&mut near).await {
+                    Ok(HelloAnswer::Refused(refusal)) => assert!(is_proven && refusal == expected),
+                    Err(error) => {
+                        assert!(!is_proven && error.kind() == io::ErrorKind::UnexpectedEof, "{error}");
+                    }
+                    Ok(answer @ HelloAnswer::Welcome { .. }) => panic!("{answer:?}"),
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn an_introduction_takes_no_more_memory_than_one_needs() {
+        let long = BrokerIdentity { cluster_id: "x".repeat(HELLO_BYTES_MAX), ..identity(0) };
+        let hello = Hello { protocol: (2, 2), identity: long, wanted: 1, compresses: false };
+        let (mut near, mut far) = tokio::io::duplex(2 * HELLO_BYTES_MAX);
+        write(&mut near, &hello).await.unwrap();
+        let refused = accept(&mut far, &identity(1), rules(false, &|_| Ok(()))).await.unwrap_err();
+        assert!(matches!(refused, HandshakeError::Io(_)), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn another_version_of_the_protocol_is_refused_with_the_reason_on_both_sides() {
         let protocol = (PROTOCOL_VERSION + 1, PROTOCOL_VERSION + 3);
         let hello = Hello { protocol, identity: identity(0), wanted: 1, compresses: false };
         let (mut near, mut far) = tokio::io::duplex(4096);
         write(&mut near, &hello).await.unwrap();
-        let refused = accept(&mut far, &identity(1), false, |_| Ok(())).await.unwrap_err();
+        let refused = accept(&mut far, &identity(1), rules(true, &|_| Ok(()))).await.unwrap_err();
         let expected = Refusal::Protocol { from: protocol.0, to: protocol.1 };
         assert!(matches!(refused, HandshakeError::Refuses(refusal) if refusal == expected));
         match read::<HelloAnswer>(&mut near).await.unwrap() {
@@ -299,6 +399,7 @@ mod tests {
         let protocol = (0, PROTOCOL_VERSION + 3);
         let (mut near, mut far) = tokio::io::duplex(4096);
         write(&mut near, &Hello { protocol, ..hello }).await.unwrap();
-        assert_eq!(accept(&mut far, &identity(1), false, |_| Ok(())).await.unwrap().peer, identity(0));
+        let agreed = accept(&mut far, &identity(1), rules(true, &|_| Ok(()))).await.unwrap();
+        assert_eq!(agreed.peer, identity(0));
     }
 }

@@ -1,9 +1,10 @@
 //! Connections between brokers: calls and uploads on three lanes, so that a snapshot never delays a heartbeat.
 //!
-//! A broker connects to each other one ([`Peer`]) and is connected to by each ([`serve`]). Both introduce themselves
-//! first (`handshake`); a wrong cluster, a number that two brokers have, or versions that do not fit are refused with
-//! the reason on both sides. Messages are cut into frames of 64 KiB with checksums (`frame`), and the most urgent lane
-//! writes first (`writer`). An upload sends as much as the other side has room for.
+//! A broker connects to each other one ([`Peer`]) and is connected to by each ([`serve`]). Both prove that they are of
+//! the cluster, by certificates or by a secret (`secret`), before either says who it is. Then both introduce themselves
+//! (`handshake`); a wrong cluster, a number that two brokers have, or versions that do not fit are refused with the
+//! reason on both sides. A stranger gets no answer. Messages are cut into frames of 64 KiB with checksums (`frame`),
+//! and the most urgent lane writes first (`writer`). An upload sends as much as the other side has room for.
 //!
 //! This crate does not know what messages mean.
 
@@ -14,7 +15,10 @@ mod frame;
 mod handshake;
 mod network;
 mod peer;
+mod sealed;
+mod secret;
 mod serve;
+mod text;
 mod writer;
 
 use std::pin::Pin;
@@ -29,6 +33,7 @@ pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
 pub use handshake::{ANY_BROKER, BrokerIdentity, PROTOCOL_VERSION, Refusal, read_handshake, read_sender};
 pub use network::{Attachment, Duplex, Listener, Network, Opening, Tcp};
 pub use peer::{Peer, PeerStatus, Pieces, pieces};
+pub use secret::{PeerSecret, SECRET_MAX, SECRET_MIN, SecretError, pass_on, read_sealed, stand_between};
 pub use serve::{Served, serve};
 
 /// The future of an answer: the bytes of a response, or the reason why there is none.
@@ -65,10 +70,20 @@ pub struct TransportOptions {
     pub silence: Duration,
     /// A connection is given up when the other side takes nothing of what is written for so long.
     pub write_timeout: Duration,
-    /// TLS with certificates of both sides; without, connections are not encrypted.
+    /// TLS with certificates of both sides.
     pub certificates: Option<Certificates>,
+    /// The secret that all brokers of the cluster know. With neither it nor certificates, everybody who can connect is
+    /// believed, and nothing is encrypted.
+    pub secret: Option<PeerSecret>,
     /// Leads to other brokers.
     pub network: Arc<dyn Network>,
+}
+
+impl TransportOptions {
+    /// Whether connections begin with a proof.
+    pub(crate) fn has_proof(&self) -> bool {
+        self.certificates.is_some() || self.secret.is_some()
+    }
 }
 
 impl Default for TransportOptions {
@@ -82,6 +97,7 @@ impl Default for TransportOptions {
             silence: Duration::from_secs(8),
             write_timeout: Duration::from_secs(10),
             certificates: None,
+            secret: None,
             network: Arc::new(Tcp),
         }
     }

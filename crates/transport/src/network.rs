@@ -35,6 +35,12 @@ impl Listener for Box<dyn Listener> {
     }
 }
 
+impl Listener for Arc<dyn Listener> {
+    fn accept(&self) -> Opening<'_> {
+        (**self).accept()
+    }
+}
+
 /// Connections over TCP.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tcp;
@@ -68,6 +74,26 @@ pub struct Attachment {
 impl From<TcpListener> for Attachment {
     fn from(listener: TcpListener) -> Self {
         Self { network: Arc::new(Tcp), listener: Box::new(listener) }
+    }
+}
+
+impl Attachment {
+    /// The port, for a while in which nobody else brings connections here.
+    pub fn share_listener(&mut self) -> Arc<dyn Listener> {
+        // No broker connects to the one that stands here for a moment.
+        let listener = std::mem::replace(&mut self.listener, Box::new(NoListener));
+        let shared: Arc<dyn Listener> = Arc::from(listener);
+        self.listener = Box::new(Arc::clone(&shared));
+        shared
+    }
+}
+
+/// A port that nobody connects to.
+struct NoListener;
+
+impl Listener for NoListener {
+    fn accept(&self) -> Opening<'_> {
+        Box::pin(std::future::pending())
     }
 }
 

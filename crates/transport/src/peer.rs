@@ -16,8 +16,10 @@ use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::call::{CallError, Partial, WINDOW};
+use crate::complaints::Complaints;
 use crate::frame::{FIRST_FRAME, FRAME_BYTES_MAX, Frame, FrameKind, Lane, invalid};
 use crate::handshake::{Agreed, BrokerIdentity, HandshakeError, connect};
+use crate::secret::prove;
 use crate::writer::{Closed, Outgoing, queues};
 use crate::{Duplex, Shared, TransportOptions};
 
@@ -236,6 +238,8 @@ impl Keeper {
         let mut backoff = MIN_BACKOFF;
         let mut connected = Instant::now();
         let mut told = None;
+        // A stranger at the other's address may give another reason each time.
+        let complaints = Complaints::default();
         loop {
             let (reason, is_refusal) = match self.open().await {
                 Ok((stream, agreed)) => {
@@ -247,10 +251,12 @@ impl Keeper {
                     tracing::info!(peer = self.broker, reason, "a connection to a broker has ended");
                     (reason, false)
                 }
-                Err(error) => (error.to_string(), !matches!(error, HandshakeError::Io(_))),
+                Err(error) => {
+                    (error.to_string(), !matches!(error, HandshakeError::Io(_) | HandshakeError::Silent))
+                }
             };
             let is_long = is_refusal || connected.elapsed() >= SHORT_ABSENCE;
-            if is_long && told.as_ref() != Some(&reason) {
+            if is_long && told.as_ref() != Some(&reason) && complaints.admit(&reason) {
                 tracing::warn!(
                     peer = self.broker,
                     address = self.address,
@@ -278,19 +284,25 @@ impl Keeper {
         let late = |_| io::Error::from(io::ErrorKind::TimedOut);
         let connecting = timeout(CONNECT_TIMEOUT, self.options.network.connect(&self.address));
         let stream = connecting.await.map_err(late)??;
-        let mut stream: Box<dyn Duplex> = match &self.options.certificates {
-            None => stream,
-            Some(certificates) => {
-                let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
-                let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
-                let name = name.map_err(|error| invalid(format!("'{host}': {error}")))?;
-                let connecting = certificates.connector().connect(name, stream);
-                let connected = timeout(CONNECT_TIMEOUT, connecting).await.map_err(late)?;
-                Box::new(connected.map_err(HandshakeError::of_tls)?)
-            }
-        };
+        let secured = timeout(CONNECT_TIMEOUT, self.secured(stream));
+        let mut stream = secured.await.map_err(late)??;
         let agreed = connect(&mut stream, &self.identity, self.broker, self.options.compresses).await?;
         Ok((stream, agreed))
+    }
+
+    /// Has both sides prove that they are of the cluster, by what is configured.
+    async fn secured(&self, mut stream: Box<dyn Duplex>) -> Result<Box<dyn Duplex>, HandshakeError> {
+        if let Some(certificates) = &self.options.certificates {
+            let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
+            let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
+            let name = name.map_err(|error| invalid(format!("'{host}': {error}")))?;
+            let connected = certificates.connector().connect(name, stream).await;
+            stream = Box::new(connected.map_err(HandshakeError::of_tls)?);
+        }
+        if let Some(secret) = &self.options.secret {
+            stream = prove(stream, secret).await?;
+        }
+        Ok(stream)
     }
 
     /// Works until the connection ends; tells why.

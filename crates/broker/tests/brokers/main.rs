@@ -4,9 +4,13 @@
 
 mod clocks;
 mod comparison;
+mod disks;
 mod divergence;
 mod idempotency;
 mod joining;
+mod old_copies;
+mod purging;
+mod readiness;
 mod replacement;
 mod shared_exports;
 mod store_queries;
@@ -17,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use broker::{Node, Options, Replica, WallClock};
+use broker::{DiskProbe, Node, Options, Replica, WallClock};
 use broker_api::{Broker, JobRequest, SubmitError};
 use bytes::Bytes;
 use futures::StreamExt;
@@ -37,6 +41,9 @@ const LOOK: Duration = Duration::from_millis(5);
 const BROKERS: [u32; 3] = [0, 1, 2];
 const MODEL: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t"><process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/><serviceTask id="t"><extensionElements><zeebe:taskDefinition type="t"/></extensionElements></serviceTask></process></definitions>"#;
 
+/// The secret of all clusters here.
+const SECRET: &str = "a secret that the brokers of these tests know";
+
 /// Changes the options of a broker.
 type SetUp = Box<dyn Fn(&mut Options)>;
 
@@ -47,11 +54,12 @@ struct Settings {
     /// Gives a broker a store that some brokers have copies of.
     store: Option<SetUp>,
     log_kept_bytes: u64,
+    min_free_bytes: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { exporters: Box::new(Vec::new), store: None, log_kept_bytes: 1 << 30 }
+        Self { exporters: Box::new(Vec::new), store: None, log_kept_bytes: 1 << 30, min_free_bytes: 0 }
     }
 }
 
@@ -62,6 +70,8 @@ struct Cluster {
     nodes: BTreeMap<u32, Arc<Node>>,
     /// How far the clock of each broker is ahead, milliseconds.
     clocks: BTreeMap<u32, Arc<AtomicI64>>,
+    /// How much room the disk of each broker has.
+    free_bytes: BTreeMap<u32, Arc<AtomicU64>>,
 }
 
 impl Cluster {
@@ -79,7 +89,9 @@ impl Cluster {
         }
         let directories = BROKERS.map(|broker| (broker, tempfile::tempdir().unwrap())).into();
         let clocks = BROKERS.map(|broker| (broker, Arc::default())).into();
-        let mut cluster = Self { settings, addresses, directories, nodes: BTreeMap::new(), clocks };
+        let free_bytes = BROKERS.map(|broker| (broker, Arc::new(AtomicU64::new(u64::MAX)))).into();
+        let nodes = BTreeMap::new();
+        let mut cluster = Self { settings, addresses, directories, nodes, clocks, free_bytes };
         // All at once: a cluster begins when all are there.
         let starting = listeners.into_iter().map(|(broker, listener)| {
             let replica = Replica { brokers: cluster.addresses.clone(), attachment: listener.into() };
@@ -87,23 +99,30 @@ impl Cluster {
             async move { (broker, Box::pin(Node::start_replica(options, replica)).await.unwrap()) }
         });
         cluster.nodes = futures::future::join_all(starting).await.into_iter().collect();
+        // A broker may be unwell for a moment until it has served for the first time.
+        let serve = |cluster: &Self| cluster.nodes.values().all(|node| node.health().partition.is_ok());
+        cluster.until("all brokers serve", serve).await;
         cluster
     }
 
     fn options(&self, broker: u32) -> Options {
         let mut options = Options::new(self.directories[&broker].path());
-        options.node_id = broker;
+        options.partition.node_id = broker;
         options.advertised_port = 1000 + broker as u16;
-        options.disk.min_free_bytes = 0;
-        options.log.min_free_bytes = 1;
-        options.state.flush_interval = Duration::from_millis(200);
+        let free_bytes = Arc::clone(&self.free_bytes[&broker]);
+        options.disk.min_free_bytes = self.settings.min_free_bytes;
+        options.disk.check_interval = LOOK;
+        options.disk.probe = DiskProbe::new(move |_| Some((free_bytes.load(Ordering::Relaxed), u64::MAX)));
+        options.partition.log.min_free_bytes = 1;
+        options.partition.state.flush_interval = Duration::from_millis(200);
         let ahead = Arc::clone(&self.clocks[&broker]);
-        options.export.others = (self.settings.exporters)();
-        options.log_kept_bytes = self.settings.log_kept_bytes;
+        options.peers.secret = Some(broker::PeerSecret::new(SECRET).unwrap());
+        options.partition.export.others = (self.settings.exporters)();
+        options.partition.log_kept_bytes = self.settings.log_kept_bytes;
         if let Some(store) = &self.settings.store {
             store(&mut options);
         }
-        options.wall_clock = WallClock::new(move || now_ms() + ahead.load(Ordering::Relaxed));
+        options.partition.wall_clock = WallClock::new(move || now_ms() + ahead.load(Ordering::Relaxed));
         options
     }
 
@@ -114,7 +133,8 @@ impl Cluster {
             let error = match TcpListener::bind(&self.addresses[&broker]).await {
                 Ok(listener) => {
                     let replica = Replica { brokers: self.addresses.clone(), attachment: listener.into() };
-                    match Box::pin(Node::start_replica(self.options(broker), replica)).await {
+                    let starting = Box::pin(Node::start_replica(self.options(broker), replica));
+                    match timeout(PATIENCE, starting).await.expect("the others let it take part") {
                         Ok(node) => {
                             self.nodes.insert(broker, node);
                             return;
@@ -129,7 +149,7 @@ impl Cluster {
         }
     }
 
-    /// The same for a start that fails; brings the error.
+    /// Starts a broker that must fail to start, and returns the error.
     async fn fails_to_start(&mut self, broker: u32) -> String {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -141,8 +161,8 @@ impl Cluster {
             let replica = Replica { brokers: self.addresses.clone(), attachment: listener.into() };
             match Box::pin(Node::start_replica(self.options(broker), replica)).await {
                 Ok(_) => panic!("it starts"),
-                // The node before lets go of its files a moment later.
-                Err(error) if error.to_string().contains("already open") => look().await,
+                // The node before lets go of its files a moment later, of the state and of the log.
+                Err(error) if error.is_in_use() => look().await,
                 Err(error) => return error.to_string(),
             }
         }
@@ -162,7 +182,13 @@ impl Cluster {
     }
 
     async fn leader(&self) -> u32 {
-        self.until("one broker leads", |cluster| cluster.leaders().len() == 1).await;
+        let deadline = Instant::now() + PATIENCE;
+        while self.leaders().len() != 1 {
+            let all = self.nodes.iter();
+            let seen = || all.map(|(broker, node)| (*broker, node.leads(), node.health(), node.topology()));
+            assert!(Instant::now() < deadline, "not one broker leads: {:?}", seen().collect::<Vec<_>>());
+            look().await;
+        }
         self.leaders()[0]
     }
 
@@ -469,7 +495,7 @@ async fn a_pause_of_processing_holds_on_all_brokers_and_outlives_leaders() {
     cluster.until("all brokers tell it of each", |cluster| is_paused(cluster, true)).await;
 
     // It outlives the leader, and a broker that comes again learns of it.
-    cluster.node(first).hand_over(Some(asked)).await.unwrap();
+    hand_over(&cluster.node(first), asked).await;
     cluster.until("another broker leads", |cluster| cluster.leaders() == [asked]).await;
     everywhere_refused(&cluster).await;
     let stopped = cluster.nodes.remove(&away).unwrap();

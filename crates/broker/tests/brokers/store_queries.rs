@@ -52,7 +52,8 @@ impl Exporter for ToCopy {
         let path = self.copy.file.lock().clone();
         *self.copy.stored.lock() = Copy::read(&path);
         if self.copy.last() < acknowledged {
-            let fetched = self.copies.fetch(acknowledged).map_err(ExportError::Target)?;
+            let fetched =
+                self.copies.fetch(acknowledged).map_err(|error| ExportError::Target(error.to_string()))?;
             // It is durable then: a session that fails reads the file again, as a restart does.
             std::fs::rename(&fetched, &path).map_err(|error| ExportError::Target(error.to_string()))?;
             *self.copy.stored.lock() = Copy::read(&path);
@@ -97,7 +98,7 @@ struct Stores {
 
 impl Stores {
     fn set_up(self: &Arc<Self>, options: &mut Options) {
-        let broker = options.node_id;
+        let broker = options.partition.node_id;
         let all = Arc::clone(self);
         let shown: export::Shown = Arc::new(move |_, position| {
             all.shown[broker as usize].fetch_max(position, Ordering::Relaxed);
@@ -110,7 +111,7 @@ impl Stores {
 
     fn copy(&self, broker: u32, options: &mut Options) -> OwnCopy {
         let copy = Arc::new(Copy::default());
-        *copy.file.lock() = options.data_dir.join("store");
+        *copy.file.lock() = options.partition.data_dir.join("store");
         self.copies.lock().insert(broker, Arc::clone(&copy));
         let made = Arc::clone(&copy);
         let copies = Arc::new(Copies::new(move |target| {
@@ -121,7 +122,7 @@ impl Stores {
         let make = move |_| -> Box<dyn Exporter> {
             Box::new(ToCopy { copy: Arc::clone(&fed), copies: Arc::clone(&of_others), taken: vec![] })
         };
-        options.export.others.push(Factory {
+        options.partition.export.others.push(Factory {
             make: Arc::new(make),
             unwanted: &[],
             copies: Some(copies),
@@ -130,6 +131,7 @@ impl Stores {
         let answering = Arc::clone(&copy);
         OwnCopy {
             position: Box::new(move || copy.shown.load(Ordering::Relaxed)),
+            lacking: Box::new(|| None),
             answer: Box::new(move |question| {
                 let answer = serde_json::to_vec(&(broker, question.to_vec(), answering.last())).unwrap();
                 async move { Ok(answer) }.boxed()
@@ -243,6 +245,14 @@ async fn searches_at_any_broker_see_what_was_written_at_any_whichever_copy_is_aw
         look().await;
     };
     assert!(error.contains("broker 0: ") && error.contains("broker 1: "), "{error}");
+
+    // A copy whose broker has not caught up yet may be one that begins to be filled.
+    drop(cluster.nodes.remove(&2));
+    cluster.start_again(0).await;
+    let queries = Arc::clone(&stores.queries.lock()[&0]);
+    assert!(!queries.has_caught_up(), "it reaches nobody");
+    cluster.start_again(1).await;
+    cluster.until("it has caught up", |_| queries.has_caught_up()).await;
     cluster.stop().await;
 }
 
@@ -315,5 +325,75 @@ async fn a_broker_that_becomes_a_copy_has_what_came_before() {
         cluster.nodes.len() == 3 && stored(lost) == stored((lost + 1) % 3) && stored(lost).len() > 20
     };
     cluster.until("it has the same again", others).await;
+    cluster.stop().await;
+}
+
+/// Rounds of the next test, or more of them.
+const ROUNDS: u64 = 12;
+
+fn rounds() -> u64 {
+    std::env::var("STORE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
+}
+
+/// A number below a bound, which follows from the one before.
+fn below(state: &mut u64, bound: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % bound
+}
+
+/// Writes, stops in order and crashes come in any order, with or without the store's file, right after a flush or long
+/// after one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stores_that_are_removed_in_any_order_are_whole_or_told() {
+    let stores = Arc::<Stores>::default();
+    // A log that is purged as soon as it can be.
+    let mut cluster = cluster_with(&stores, 1).await;
+    let leader = cluster.leader().await;
+    deploy(&cluster.node(leader)).await;
+    let stored = |broker: u32| stores.copy_of(broker).stored.lock().clone();
+    let mut dice = 38;
+    for round in 0..rounds() {
+        let away = below(&mut dice, 2) as u32;
+        for _ in 0..below(&mut dice, 20) {
+            created(&cluster.node(below(&mut dice, 3) as u32)).await;
+        }
+        let node = cluster.nodes.remove(&away).unwrap();
+        if below(&mut dice, 3) > 0 {
+            node.shutdown().await;
+        }
+        drop(node);
+        for _ in 0..below(&mut dice, 10) {
+            created(&cluster.node(2)).await;
+        }
+        let is_removed = below(&mut dice, 3) > 0;
+        if is_removed {
+            let _ = std::fs::remove_file(&*stores.copy_of(away).file.lock());
+        }
+        cluster.start_again(away).await;
+        for _ in 0..below(&mut dice, 3) {
+            created(&cluster.node(2)).await;
+        }
+        let equal = |_: &Cluster| stored(0) == stored(1) && !stored(0).is_empty();
+        let wanted =
+            format!("round {round}: broker {away}, removed: {is_removed}: both copies have the same");
+        cluster.until(&wanted, equal).await;
+    }
+    // Records that both have lost are nowhere: they say so, and none begins with nothing.
+    for away in COPIES {
+        created(&cluster.node(2)).await;
+        cluster.nodes.remove(&away).unwrap().shutdown().await;
+        std::fs::remove_file(&*stores.copy_of(away).file.lock()).unwrap();
+    }
+    for away in COPIES {
+        cluster.start_again(away).await;
+    }
+    let is_told = |cluster: &Cluster| {
+        COPIES.iter().all(|broker| {
+            let status = cluster.nodes.get(broker).and_then(|node| node.exporting());
+            let failure = status.and_then(|status| status.exporters[0].failure.clone());
+            failure.is_some_and(|failure| !failure.is_empty()) && stored(*broker).is_empty()
+        })
+    };
+    cluster.until("both tell that they lack records", is_told).await;
     cluster.stop().await;
 }

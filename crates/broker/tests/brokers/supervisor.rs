@@ -16,7 +16,7 @@ struct BrokerLives {
 impl Lives for BrokerLives {
     fn begin(&self) -> BoxFuture<'_, Result<Arc<Node>, StartError>> {
         async move {
-            let listener = TcpListener::bind(&self.addresses[&self.options.node_id]).await?;
+            let listener = TcpListener::bind(&self.addresses[&self.options.partition.node_id]).await?;
             let replica = Replica { brokers: self.addresses.clone(), attachment: listener.into() };
             Box::pin(Node::start_replica(self.options.clone(), replica)).await
         }
@@ -64,7 +64,7 @@ async fn a_replica_that_differs_comes_back_by_itself() {
         assert!(Instant::now() < deadline, "it does not come back: {ends:?}");
         look().await;
     }
-    assert!(options.data_dir.join("damaged-1").is_dir(), "the files that differ are kept");
+    assert!(options.partition.data_dir.join("damaged-1").is_dir(), "the files that differ are kept");
     submit_at(&supervisor).await;
     supervisor.shutdown().await;
     cluster.stop().await;

@@ -24,12 +24,12 @@ const MODEL: &str = r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPM
 fn options(directory: &Path) -> Options {
     let mut options = Options::new(directory);
     options.disk.min_free_bytes = 0;
-    options.log.min_free_bytes = 1;
-    options.export.ndjson.enabled = true;
-    options.export.ndjson.max_file_bytes = 64 * 1024;
-    options.export.ndjson.max_files = 0;
-    options.export.stream.flush_interval = Duration::from_millis(5);
-    options.export.stream.retry_max = Duration::from_millis(20);
+    options.partition.log.min_free_bytes = 1;
+    options.partition.export.ndjson.enabled = true;
+    options.partition.export.ndjson.max_file_bytes = 64 * 1024;
+    options.partition.export.ndjson.max_files = 0;
+    options.partition.export.stream.flush_interval = Duration::from_millis(5);
+    options.partition.export.stream.retry_max = Duration::from_millis(20);
     options
 }
 
@@ -174,8 +174,8 @@ async fn crashes_leave_neither_gaps_nor_repetitions() {
     for (round, flush_ms) in [3_600_000, 1, 20, 3, 3_600_000, 7].into_iter().enumerate() {
         let path = directory.path().join(round.to_string());
         let mut options = options(&path);
-        options.state.flush_interval = Duration::from_millis(flush_ms);
-        options.export.stream.flush_grace = Duration::from_millis(round as u64 % 2);
+        options.partition.state.flush_interval = Duration::from_millis(flush_ms);
+        options.partition.export.stream.flush_grace = Duration::from_millis(round as u64 % 2);
         let (mut instances, mut done) = (BTreeSet::new(), BTreeSet::new());
         let mut node = start(&options).await;
         deploy(&node).await;
@@ -203,7 +203,7 @@ async fn crashes_leave_neither_gaps_nor_repetitions() {
 async fn an_exporter_that_fails_for_long_gets_everything_in_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = options(directory.path());
-    options.state.flush_interval = Duration::from_millis(5);
+    options.partition.state.flush_interval = Duration::from_millis(5);
     std::fs::create_dir(directory.path().join("export")).unwrap();
     std::fs::write(ndjson(directory.path()), "a file in the way").unwrap();
     let mut instances = BTreeSet::new();
@@ -231,9 +231,9 @@ async fn an_exporter_that_fails_for_long_gets_everything_in_the_end() {
 async fn work_is_refused_while_the_spill_is_full() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = options(directory.path());
-    options.state.flush_interval = Duration::from_millis(1);
-    options.export.stream.spill_max_bytes = 50_000;
-    options.export.stream.spill_segment_bytes = 10_000;
+    options.partition.state.flush_interval = Duration::from_millis(1);
+    options.partition.export.stream.spill_max_bytes = 50_000;
+    options.partition.export.stream.spill_segment_bytes = 10_000;
     std::fs::create_dir(directory.path().join("export")).unwrap();
     std::fs::write(ndjson(directory.path()), "a file in the way").unwrap();
     let node = start(&options).await;
@@ -272,9 +272,9 @@ async fn work_is_refused_while_the_spill_is_full() {
 async fn a_flood_of_rejections_leaves_nothing_to_export_and_nothing_on_the_disk() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = options(directory.path());
-    options.state.flush_interval = Duration::from_millis(5);
-    options.log.segment_bytes = 64 << 10;
-    options.log.retained_bytes = 128 << 10;
+    options.partition.state.flush_interval = Duration::from_millis(5);
+    options.partition.log.segment_bytes = 64 << 10;
+    options.partition.log.retained_bytes = 128 << 10;
     let payload = Document::parse(bytes::Bytes::from(format!("{{\"x\":\"{}\"}}", "y".repeat(4000)))).unwrap();
     let node = start(&options).await;
     deploy(&node).await;
@@ -337,7 +337,7 @@ async fn positions_are_replicated() {
     create_instance(&node).await;
     exported(&node).await;
     let before = node.partition().committed_index;
-    // Nobody asks for anything: what comes is the position, and only once.
+    // There are no requests: the position is written, and only once.
     until("the position is in the log", || node.partition().committed_index > before).await;
     node.shutdown().await;
     drop(node);
@@ -354,7 +354,7 @@ async fn an_exporter_that_is_not_configured_any_more_is_forgotten_when_asked() {
     let directory = tempfile::tempdir().unwrap();
     let with = options(directory.path());
     let mut without = with.clone();
-    without.export.ndjson.enabled = false;
+    without.partition.export.ndjson.enabled = false;
     let node = start(&with).await;
     deploy(&node).await;
     exported(&node).await;
@@ -393,7 +393,7 @@ async fn an_exporter_that_is_not_configured_any_more_is_forgotten_when_asked() {
 async fn without_exporters_nothing_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let mut options = options(directory.path());
-    options.export.ndjson.enabled = false;
+    options.partition.export.ndjson.enabled = false;
     let node = start(&options).await;
     deploy(&node).await;
     create_instance(&node).await;

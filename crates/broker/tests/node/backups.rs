@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use broker::{BackupError, BackupState, RuntimeBackup, restore};
+use broker::{BACKUP_ID_MAX, BackupError, BackupState, RuntimeBackup, restore};
 use broker_api::Broker;
 use protocol::{Query, QueryReply};
 
@@ -106,7 +106,7 @@ async fn a_backup_that_is_damaged_or_was_given_up_is_told_of() {
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&copy, &bytes).unwrap();
     let new = tempfile::tempdir().unwrap();
-    assert!(matches!(restore(new.path(), &backups, 1), Err(BackupError::State(_))));
+    assert!(matches!(restore(new.path(), &backups, 1), Err(BackupError::Damaged { .. })));
     assert!(!new.path().join("state/partition-1.redb").exists());
     // As if the broker had stopped while it was taken.
     let text = std::fs::read_to_string(&description).unwrap().replace("completed", "in-progress");
@@ -114,9 +114,86 @@ async fn a_backup_that_is_damaged_or_was_given_up_is_told_of() {
     let seen = taken(&server, 1).await;
     assert_eq!(seen.failure.as_deref(), Some("the broker stopped while it was taken"));
     assert!(matches!(restore(new.path(), &backups, 1), Err(BackupError::Incomplete { id: 1, .. })));
-    std::fs::write(&description, "{").unwrap();
-    let refused = server.backups().await.unwrap_err();
-    assert!(refused.to_string().contains("backup.json"), "{refused}");
+}
+
+/// Any entry of the directory of backups is told of, and hides no other.
+#[tokio::test]
+async fn broken_entries_are_told_of_and_left_aside() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = with_backups(directory.path()).await;
+    let node = server.share();
+    within(node.take_backup(Some(5))).await.unwrap();
+    assert_eq!(taken(&server, 5).await.state, BackupState::Completed);
+    let backups = directory.path().join("backups");
+    let whole = std::fs::read(backups.join("5/backup.json")).unwrap();
+    let copy = std::fs::read(backups.join("5/partition-1.state")).unwrap();
+    let place = |id: u64| {
+        let place = backups.join(id.to_string());
+        std::fs::create_dir(&place).unwrap();
+        place
+    };
+    std::fs::write(place(11).join("backup.json"), "{").unwrap();
+    std::fs::create_dir(place(12).join("backup.json")).unwrap();
+    std::os::unix::fs::symlink(backups.join("5/backup.json"), place(13).join("backup.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", place(14).join("backup.json")).unwrap();
+    let format = String::from_utf8(whole.clone()).unwrap().replace("\"format\": 1", "\"format\": 9");
+    std::fs::write(place(15).join("backup.json"), format).unwrap();
+    std::fs::write(place(16).join("backup.json"), &whole).unwrap();
+    let cut = place(17);
+    std::fs::write(cut.join("backup.json"), &whole).unwrap();
+    std::fs::write(cut.join("partition-1.state"), &copy[..copy.len() / 2]).unwrap();
+    let linked = place(18);
+    std::fs::write(linked.join("backup.json"), &whole).unwrap();
+    std::os::unix::fs::symlink(backups.join("5/partition-1.state"), linked.join("partition-1.state"))
+        .unwrap();
+    std::os::unix::fs::symlink(backups.join("5"), backups.join("19")).unwrap();
+    std::fs::write(backups.join("20"), "").unwrap();
+    std::fs::write(place(21).join("backup.json"), vec![b' '; 1 << 20]).unwrap();
+    // These are no numbers of backups.
+    for name in ["007", "+22", "0", "x", "99999999999999999999"] {
+        std::fs::create_dir(backups.join(name)).unwrap();
+        std::fs::write(backups.join(name).join("backup.json"), "{").unwrap();
+    }
+    std::fs::write(backups.join("forgotten.json"), "[").unwrap();
+
+    let all = within(server.backups()).await.unwrap();
+    assert_eq!(
+        all.iter().map(|one| one.id).collect::<Vec<_>>(),
+        [5, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21]
+    );
+    assert_eq!((all[0].state, all[0].failure.as_deref()), (BackupState::Completed, None));
+    let new = tempfile::tempdir().unwrap();
+    for broken in &all[1..] {
+        let reason = broken.failure.as_deref().unwrap_or_default();
+        assert!(broken.state == BackupState::Failed && !reason.is_empty(), "{broken:?}");
+        restore(new.path(), &backups, broken.id).unwrap_err();
+        assert!(!new.path().join("state").exists(), "{broken:?}");
+    }
+    assert_eq!(within(server.held_backups()).await.unwrap().len(), 1);
+    // The next is taken, and each broken one is deleted alone.
+    let next = within(node.take_backup(None)).await.unwrap();
+    assert_eq!(taken(&server, next).await.state, BackupState::Completed);
+    for broken in &all[1..] {
+        within(server.delete_backup(broken.id)).await.unwrap();
+    }
+    let left: Vec<u64> = within(server.backups()).await.unwrap().iter().map(|one| one.id).collect();
+    assert_eq!(left, [5, next]);
+    restore(new.path(), &backups, 5).unwrap();
+}
+
+#[tokio::test]
+async fn numbers_of_backups_have_a_range_with_room_above() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = with_backups(directory.path()).await;
+    let node = server.share();
+    for id in [0, BACKUP_ID_MAX + 1, i64::MAX.cast_unsigned(), u64::MAX] {
+        let refused = within(node.take_backup(Some(id))).await.unwrap_err();
+        assert!(matches!(refused, BackupError::OutOfRange(_)), "{refused}");
+    }
+    within(node.take_backup(Some(BACKUP_ID_MAX))).await.unwrap();
+    taken(&server, BACKUP_ID_MAX).await;
+    assert_eq!(within(node.take_backup(None)).await.unwrap(), BACKUP_ID_MAX + 1);
+    taken(&server, BACKUP_ID_MAX + 1).await;
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ async fn created(server: &Server) -> Result<Key, SubmitError> {
 
 #[tokio::test]
 async fn a_second_instance_with_the_same_business_id_is_refused_if_configured() {
-    let server = Server::with(|options| options.unique_business_ids = true).await;
+    let server = Server::with(|options| options.partition.unique_business_ids = true).await;
     server.deploy(&task("t")).await;
     let first = created(&server).await.unwrap();
     let is_taken = |error: &SubmitError| matches!(error, SubmitError::Rejected(rejection) if rejection.kind == RejectionType::AlreadyExists);

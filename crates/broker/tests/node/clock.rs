@@ -34,7 +34,8 @@ async fn a_timer_is_never_early_and_not_late() {
 
 #[tokio::test]
 async fn an_idle_broker_proposes_nothing() {
-    let server = Server::with(|options| options.state.flush_interval = Duration::from_millis(30)).await;
+    let server =
+        Server::with(|options| options.partition.state.flush_interval = Duration::from_millis(30)).await;
     server.deploy(&task("t")).await;
     let _stream = server.stream("t");
     for _ in 0..10 {
@@ -57,7 +58,7 @@ async fn an_idle_broker_proposes_nothing() {
 
 #[tokio::test]
 async fn a_pinned_clock_stands_still_without_turning_the_log() {
-    let server = Server::with(|options| options.controlled_clock = true).await;
+    let server = Server::with(|options| options.partition.controlled_clock = true).await;
     server.deploy(&timer("PT1H")).await;
     let pinned = now_ms() - 5000;
     server.submit(Command::Clock(Clock::Pin { timestamp_ms: pinned })).await.unwrap();
@@ -77,7 +78,7 @@ async fn a_pinned_clock_stands_still_without_turning_the_log() {
 
 #[tokio::test]
 async fn a_clock_that_is_reset_goes_on_as_the_wall_does() {
-    let server = Server::with(|options| options.controlled_clock = true).await;
+    let server = Server::with(|options| options.partition.controlled_clock = true).await;
     server.deploy(&timer("PT0.1S")).await;
     server.submit(Command::Clock(Clock::Pin { timestamp_ms: now_ms() })).await.unwrap();
     let node = server.share();
@@ -94,7 +95,7 @@ async fn a_clock_that_is_reset_goes_on_as_the_wall_does() {
 
 #[tokio::test]
 async fn a_clock_that_is_moved_runs_on_from_there() {
-    let server = Server::with(|options| options.controlled_clock = true).await;
+    let server = Server::with(|options| options.partition.controlled_clock = true).await;
     server.deploy(&timer("PT1H")).await;
     let node = server.share();
     let waiting =
@@ -129,7 +130,7 @@ async fn timers_wait_for_no_clock_that_was_set_back() {
     let set_back_ms = Arc::new(AtomicI64::new(0));
     let by_ms = Arc::clone(&set_back_ms);
     let server = Server::with(|options| {
-        options.wall_clock = WallClock::new(move || now_ms() - by_ms.load(Ordering::Relaxed));
+        options.partition.wall_clock = WallClock::new(move || now_ms() - by_ms.load(Ordering::Relaxed));
     })
     .await;
     server.deploy(&timer("PT0.2S")).await;
@@ -150,7 +151,7 @@ async fn timers_wait_for_no_clock_that_was_set_back() {
 /// The log must have room for time while it is never without work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn timers_and_timeouts_happen_under_a_load_that_never_pauses() {
-    let server = Server::with(|options| options.ingress.max_batch_commands = 4).await;
+    let server = Server::with(|options| options.partition.ingress.max_batch_commands = 4).await;
     server.deploy(&timer("PT0.05S")).await;
     let load: Vec<_> = (0..64)
         .map(|_| {

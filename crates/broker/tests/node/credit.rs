@@ -29,7 +29,7 @@ async fn greedy(server: &Server, stream: &mut JobStream) -> Vec<ActivatedJob> {
 }
 
 async fn with_backlog(credit: u32, backlog: usize) -> Server {
-    let server = Server::with(|options| options.jobs.first_stream_credit = credit).await;
+    let server = Server::with(|options| options.partition.jobs.first_stream_credit = credit).await;
     server.deploy(&task("t")).await;
     for _ in 0..backlog {
         server.create().await;
@@ -56,8 +56,8 @@ async fn a_worker_that_takes_everything_and_ends_nothing_gets_its_first_credit()
 #[tokio::test]
 async fn a_job_type_may_begin_with_more() {
     let server = Server::with(|options| {
-        options.jobs.first_stream_credit = 2;
-        options.jobs.first_stream_credits.insert(Name::from("t"), 12);
+        options.partition.jobs.first_stream_credit = 2;
+        options.partition.jobs.first_stream_credits.insert(Name::from("t"), 12);
     })
     .await;
     server.deploy(&task("t")).await;

@@ -37,7 +37,7 @@ async fn a_job_has_a_lease_if_that_is_asked_for() {
 
 #[tokio::test]
 async fn a_stream_that_is_not_read_gets_no_more_than_its_buffer() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 4).await;
+    let server = Server::with(|options| options.partition.jobs.stream_buffer = 4).await;
     server.deploy(&task("t")).await;
     let stream = server.stream("t");
     for _ in 0..20 {
@@ -50,7 +50,7 @@ async fn a_stream_that_is_not_read_gets_no_more_than_its_buffer() {
 
 #[tokio::test]
 async fn the_jobs_of_a_stream_that_goes_away_go_to_another_at_once() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 4).await;
+    let server = Server::with(|options| options.partition.jobs.stream_buffer = 4).await;
     server.deploy(&task("t")).await;
     let first = server.stream("t");
     let mut created = BTreeSet::new();
@@ -101,7 +101,7 @@ async fn polls_that_are_given_up_lose_no_job() {
 
 #[tokio::test]
 async fn a_job_that_waited_in_a_buffer_beyond_its_time_is_not_taken_from_its_next_owner() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 1).await;
+    let server = Server::with(|options| options.partition.jobs.stream_buffer = 1).await;
     server.deploy(&task("t")).await;
     let mut forgetful = server.stream_jobs(JobRequest { timeout_ms: 50, ..jobs("t") }).unwrap();
     server.create().await;
@@ -121,7 +121,7 @@ async fn a_job_that_waited_in_a_buffer_beyond_its_time_is_not_taken_from_its_nex
 
 #[tokio::test]
 async fn an_expired_buffer_that_is_dropped_takes_nothing_from_anybody() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 1).await;
+    let server = Server::with(|options| options.partition.jobs.stream_buffer = 1).await;
     server.deploy(&task("t")).await;
     let forgetful = server.stream_jobs(JobRequest { timeout_ms: 50, ..jobs("t") }).unwrap();
     server.create().await;
@@ -136,8 +136,8 @@ async fn an_expired_buffer_that_is_dropped_takes_nothing_from_anybody() {
 #[tokio::test]
 async fn the_backlog_comes_first_and_in_order() {
     let server = Server::with(|options| {
-        options.jobs.stream_buffer = 8;
-        options.jobs.first_stream_credit = 1000;
+        options.partition.jobs.stream_buffer = 8;
+        options.partition.jobs.first_stream_credit = 1000;
     })
     .await;
     server.deploy(&task("t")).await;
@@ -160,8 +160,8 @@ async fn the_backlog_comes_first_and_in_order() {
 #[tokio::test]
 async fn a_backlog_costs_far_fewer_entries_than_jobs() {
     let server = Server::with(|options| {
-        options.jobs.stream_buffer = 64;
-        options.jobs.first_stream_credit = 1000;
+        options.partition.jobs.stream_buffer = 64;
+        options.partition.jobs.first_stream_credit = 1000;
     })
     .await;
     server.deploy(&task("t")).await;

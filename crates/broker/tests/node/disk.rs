@@ -19,7 +19,7 @@ async fn a_disk_without_room_refuses_with_the_figures() {
             .await
             .unwrap_err(),
     ] {
-        let SubmitError::ResourceExhausted(text) = error else { panic!("{error}") };
+        let SubmitError::DiskFull(text) = error else { panic!("{error}") };
         assert!(text.contains("bytes left, below the limit of"), "{text}");
     }
     assert!(server.health().disk.is_err());
@@ -28,7 +28,7 @@ async fn a_disk_without_room_refuses_with_the_figures() {
 }
 
 async fn faulty(faults: &Arc<DiskFaults>) -> Server {
-    let server = Server::with(|options| options.log.disk_faults = Some(Arc::clone(faults))).await;
+    let server = Server::with(|options| options.partition.log.disk_faults = Some(Arc::clone(faults))).await;
     server.deploy(&task("t")).await;
     server
 }

@@ -30,7 +30,7 @@ async fn two_workers_share_the_jobs() {
 #[tokio::test]
 async fn more_idle_workers_than_fit_an_entry_are_all_served() {
     const TYPES: usize = 1000;
-    let server = Server::with(|options| options.jobs.max_demand_per_batch = 8).await;
+    let server = Server::with(|options| options.partition.jobs.max_demand_per_batch = 8).await;
     server.deploy(&task("=kind")).await;
     let (served, mut serving) = mpsc::channel(TYPES);
     for number in 0..TYPES {

@@ -9,9 +9,9 @@ use crate::support::{Server, cancel, create, instance, jobs, task, within};
 
 async fn limited(overflow: Overflow) -> Server {
     let server = Server::with(|options| {
-        options.flow_control.algorithm = Algorithm::Fixed;
-        options.flow_control.initial_limit = 1;
-        options.flow_control.overflow = overflow;
+        options.partition.flow_control.algorithm = Algorithm::Fixed;
+        options.partition.flow_control.initial_limit = 1;
+        options.partition.flow_control.overflow = overflow;
     })
     .await;
     server.deploy(&task("t")).await;

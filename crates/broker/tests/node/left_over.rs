@@ -85,9 +85,10 @@ async fn others(server: &Server) -> Duration {
 
 async fn with_limit(limit: u64) -> Server {
     let server = Server::with(|options| {
-        options.write_limit = WriteLimitOptions { enabled: limit > 0, limit, ..WriteLimitOptions::default() };
+        options.partition.write_limit =
+            WriteLimitOptions { enabled: limit > 0, limit, ..WriteLimitOptions::default() };
         // Longer waits are refused: the test fails.
-        options.flow_control.max_wait = SOON;
+        options.partition.flow_control.max_wait = SOON;
     })
     .await;
     server.deploy(&task("t")).await;

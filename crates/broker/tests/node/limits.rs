@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use broker_api::{Broker, SubmitError};
-use protocol::{Command, Deploy, Document, FailJob, Name, Resource};
+use broker_api::{Broker, JobRequest, SubmitError};
+use protocol::{Command, Deploy, Document, ENTRIES_SETTING, FailJob, Name, RejectionType, Resource};
 
-use crate::support::{Server, create, task, within};
+use crate::support::{Server, create, instance, jobs, task, within};
 
 #[tokio::test]
 async fn a_command_larger_than_a_message_may_be_is_refused_with_the_figures() {
-    let server = Server::with(|options| options.max_message_bytes = 10_000).await;
+    let server = Server::with(|options| options.partition.max_message_bytes = 10_000).await;
     server.deploy(&task("t")).await;
     let before = server.quiet().await;
     let variables = format!("{{\"x\":\"{}\"}}", "y".repeat(20_000));
@@ -26,9 +26,43 @@ async fn a_command_larger_than_a_message_may_be_is_refused_with_the_figures() {
     server.create().await;
 }
 
+/// Neither a log nor a worker has anything of them.
+#[tokio::test]
+async fn a_request_with_too_many_entries_is_refused_with_its_field_and_the_setting() {
+    const LIMIT: usize = 100;
+    let server = Server::with(|options| options.partition.work.max_entries_per_command = LIMIT).await;
+    server.deploy(&task("t")).await;
+    let before = server.quiet().await;
+    let variables = |count: usize| {
+        let members: Vec<_> = (0..count).map(|at| format!("\"v{at}\":0")).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let names = |count: usize| (0..count).map(|at| Name::from(format!("v{at}"))).collect::<Vec<_>>();
+    let refused = |error: SubmitError, field: &str| {
+        let SubmitError::Rejected(rejection) = error else { panic!("{error}") };
+        assert_eq!(rejection.kind, RejectionType::InvalidArgument);
+        let reason = rejection.reason;
+        assert!(
+            reason.contains(ENTRIES_SETTING) && reason.contains(&format!("'{field}' has {}", LIMIT + 1)),
+            "{reason}"
+        );
+    };
+    refused(within(server.submit(create(&variables(LIMIT + 1)))).await.unwrap_err(), "variables");
+    let waiting = server.create_with_result(None, instance("{}"), names(LIMIT + 1), Duration::from_secs(1));
+    refused(within(waiting).await.unwrap_err(), "fetchVariables");
+    let fetching = || JobRequest { fetch_variables: names(LIMIT + 1), ..jobs("t") };
+    let polled = server.activate_jobs(fetching(), None);
+    refused(within(polled).await.unwrap_err(), "fetchVariable");
+    refused(server.stream_jobs(fetching()).err().unwrap(), "fetchVariable");
+    let tenants = server.activate_jobs(JobRequest { tenant_ids: names(1001), ..jobs("t") }, None);
+    assert!(within(tenants).await.unwrap_err().to_string().contains("'tenantIds' has 1001"));
+    assert_eq!(server.quiet().await, before);
+    within(server.submit(create(&variables(LIMIT)))).await.unwrap();
+}
+
 #[tokio::test]
 async fn what_the_log_cannot_take_is_refused_and_hurts_nobody_else() {
-    let server = Server::with(|options| options.max_message_bytes = usize::MAX).await;
+    let server = Server::with(|options| options.partition.max_message_bytes = usize::MAX).await;
     server.deploy(&task("t")).await;
     let content = vec![b'<'; 65 << 20];
     let resource = Resource { name: Name::from("a.bpmn"), content };
@@ -80,7 +114,7 @@ async fn large_commands_do_not_spoil_the_entry_of_others() {
 
 #[tokio::test]
 async fn an_entry_is_closed_by_its_bytes() {
-    let server = Server::with(|options| options.ingress.max_batch_bytes = 1000).await;
+    let server = Server::with(|options| options.partition.ingress.max_batch_bytes = 1000).await;
     server.deploy(&task("t")).await;
     let before = server.quiet().await;
     let variables = format!("{{\"x\":\"{}\"}}", "y".repeat(600));

@@ -25,7 +25,7 @@ async fn who_has_an_answer_finds_what_the_command_did() {
 
 #[tokio::test]
 async fn scans_and_commands_take_turns() {
-    let server = Server::start().await;
+    let server = Server::with(|options| options.partition.work.max_entries_per_command = 5000).await;
     server.deploy(&task("t")).await;
     let many: Vec<_> = (0..5000).map(|n| format!("\"v{n}\":1")).collect();
     let variables: &'static str = format!("{{{}}}", many.join(",")).leak();

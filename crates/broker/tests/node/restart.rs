@@ -135,9 +135,9 @@ async fn a_loop_without_end_goes_on_until_somebody_ends_it() {
 #[tokio::test]
 async fn the_log_is_purged_behind_the_flush_and_the_rest_suffices() {
     let mut server = Server::with(|options| {
-        options.state.flush_interval = Duration::from_millis(20);
-        options.log.segment_bytes = 64 << 10;
-        options.log.retained_bytes = 128 << 10;
+        options.partition.state.flush_interval = Duration::from_millis(20);
+        options.partition.log.segment_bytes = 64 << 10;
+        options.partition.log.retained_bytes = 128 << 10;
     })
     .await;
     server.deploy(&task("t")).await;
@@ -186,7 +186,7 @@ async fn listeners_of_the_configuration_are_there_after_each_start() {
     let mut server = Server::start().await;
     let create = GlobalListenerCommand::Create(listener("a", "api", api));
     server.submit(change(create)).await.unwrap();
-    server.options.global_listeners = vec![listener("b", "mine", api), listener("a", "mine", api)];
+    server.options.partition.global_listeners = vec![listener("b", "mine", api), listener("a", "mine", api)];
     server = server.restart().await;
     for id in ["a", "b"] {
         assert_eq!(find(&server, id).await, Some(("mine".to_owned(), configuration)), "{id}");
@@ -204,11 +204,11 @@ async fn listeners_of_the_configuration_are_there_after_each_start() {
     let before = server.partition().position;
     server = server.crash().await;
     assert_eq!(server.partition().position, before + 1, "what is there already is not written again");
-    server.options.global_listeners = vec![listener("b", "new", api)];
+    server.options.partition.global_listeners = vec![listener("b", "new", api)];
     server = server.restart().await;
     assert_eq!(find(&server, "a").await, None);
     assert_eq!(find(&server, "b").await, Some(("new".to_owned(), configuration)));
-    server.options.global_listeners.clear();
+    server.options.partition.global_listeners.clear();
     server = server.restart().await;
     assert_eq!(find(&server, "b").await, None);
 }
@@ -222,8 +222,8 @@ async fn a_lower_limit_undoes_nothing_that_was_acknowledged() {
     let Response::InstanceCreated(accepted) = accepted.response else { panic!("{accepted:?}") };
     // The log is applied anew, under the limits of then.
     let lowered = server.kill().with(|options| {
-        options.work.max_variable_bytes = 100;
-        options.bpmn.max_flow_elements = 1;
+        options.partition.work.max_variable_bytes = 100;
+        options.partition.bpmn.max_flow_elements = 1;
     });
     let server = lowered.start().await;
     let jobs = server.take(10).await;
@@ -237,7 +237,8 @@ async fn a_lower_limit_undoes_nothing_that_was_acknowledged() {
     // And once more under those of a broker that did not change.
     let server = server.crash().await;
     server.submit(Command::CreateInstance(instance(&large))).await.unwrap_err();
-    let server = server.kill().with(|options| options.work.max_variable_bytes = 10_000).start().await;
+    let server =
+        server.kill().with(|options| options.partition.work.max_variable_bytes = 10_000).start().await;
     server.submit(Command::CreateInstance(instance(&large))).await.unwrap();
 }
 
@@ -248,7 +249,7 @@ async fn settings_are_proposed_when_they_change() {
     let before = server.partition().position;
     let server = server.crash().await;
     assert_eq!(server.partition().position, before + 1, "a start takes a tick");
-    let server = server.kill().with(|options| options.dmn.max_cells = 7).start().await;
+    let server = server.kill().with(|options| options.partition.dmn.max_cells = 7).start().await;
     assert_eq!(server.partition().position, before + 3, "and a command that configures");
 }
 
@@ -262,10 +263,10 @@ async fn a_broker_of_another_cluster_does_not_start_on_the_data() {
     assert!(text.contains("cluster 'baton'") && text.contains("cluster 'elsewhere' (cluster.id)"), "{text}");
     let crashed = crashed.with(|options| {
         "baton".clone_into(&mut options.cluster_id);
-        options.node_id = 3;
+        options.partition.node_id = 3;
     });
     let error = crashed.try_start().await.unwrap_err();
     assert!(error.to_string().contains("belong to broker 0, but this is broker 3"), "{error}");
-    let server = crashed.with(|options| options.node_id = 0).start().await;
+    let server = crashed.with(|options| options.partition.node_id = 0).start().await;
     server.create().await;
 }

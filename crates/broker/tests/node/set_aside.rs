@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use broker::set_aside::{SetAsideError, inspect, list, set_aside};
+use broker::set_aside::{ClosedPartition, SetAsideError};
 use broker_api::{Broker, SubmitError};
-use protocol::{Command, Query, QueryReply, RejectionType};
+use protocol::{Command, FIRST_PARTITION, Query, QueryReply, RejectionType};
 
 use crate::support::{Server, complete, task, within};
+
+fn closed(directory: &Path) -> ClosedPartition<'_> {
+    ClosedPartition::new(directory, FIRST_PARTITION)
+}
 
 /// Tries until the threads of a crashed broker have let go of the files.
 async fn set_aside_when_free(
@@ -16,7 +20,7 @@ async fn set_aside_when_free(
 ) -> Result<broker::set_aside::SetAside, SetAsideError> {
     let attempts = async {
         loop {
-            match set_aside(directory, position, is_sure).await {
+            match closed(directory).set_aside(position, is_sure).await {
                 Err(error) if error.is_in_use() => tokio::task::yield_now().await,
                 outcome => return outcome,
             }
@@ -64,9 +68,13 @@ async fn a_batch_that_is_set_aside_is_not_applied_and_bans_what_it_touched() {
     assert_ne!(first, second);
     // In the state now: the files are a memory.
     let crashed = server.restart().await.kill();
-    let known = list(crashed.directory()).unwrap();
-    assert_eq!(known, [inspect(crashed.directory(), position).unwrap()]);
-    let error = inspect(crashed.directory(), position + 1).unwrap_err();
+    let partition = closed(crashed.directory());
+    assert_eq!(partition.list().unwrap(), [partition.inspect(position).unwrap()]);
+    assert!(
+        ClosedPartition::new(crashed.directory(), 2).list().unwrap().is_empty(),
+        "it is of another partition"
+    );
+    let error = partition.inspect(position + 1).unwrap_err();
     assert!(matches!(error, SetAsideError::Unknown(_)), "{error}");
     let server = crashed.start().await;
     assert!(banned(&server).await.is_empty());
@@ -77,7 +85,7 @@ async fn only_the_batch_that_comes_next_is_set_aside() {
     let server = Server::start().await;
     server.deploy(&task("t")).await;
     server.create().await;
-    let open = set_aside(server.directory(), 5, true).await.unwrap_err();
+    let open = closed(server.directory()).set_aside(5, true).await.unwrap_err();
     assert!(open.is_in_use(), "{open}");
     // Everything up to here is in the state on disk.
     let server = server.restart().await;
@@ -95,8 +103,8 @@ async fn only_the_batch_that_comes_next_is_set_aside() {
     let SetAsideError::NotNext { expected, .. } = error else { panic!("{error}") };
     assert!(expected < last);
     set_aside_when_free(directory, expected, false).await.unwrap();
-    let nothing = set_aside(&directory.join("nothing"), 1, true).await.unwrap_err();
-    assert!(matches!(nothing, SetAsideError::NoData(_)), "{nothing}");
+    let nothing = closed(&directory.join("nothing")).set_aside(1, true).await.unwrap_err();
+    assert!(matches!(nothing, SetAsideError::NoData(..)), "{nothing}");
     crashed.start().await;
 }
 

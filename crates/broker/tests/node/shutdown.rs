@@ -49,7 +49,7 @@ async fn under_load_everything_acknowledged_survives_and_everybody_is_answered()
 
 #[tokio::test]
 async fn workers_are_told_and_what_they_had_not_read_comes_back() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 4).await;
+    let server = Server::with(|options| options.partition.jobs.stream_buffer = 4).await;
     server.deploy(&task("t")).await;
     let unread = server.stream("t");
     for _ in 0..4 {
@@ -93,7 +93,7 @@ async fn a_loop_without_end_does_not_hold_it_up() {
 
 #[tokio::test]
 async fn a_worker_that_drains_a_backlog_does_not_hold_it_up() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 1).await;
+    let server = Server::with(|options| options.partition.jobs.stream_buffer = 1).await;
     server.deploy(&task("t")).await;
     for _ in 0..500 {
         server.create().await;

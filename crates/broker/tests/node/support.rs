@@ -34,8 +34,8 @@ pub struct Server {
 fn options_in(directory: &Path) -> Options {
     let mut options = Options::new(directory);
     options.disk.min_free_bytes = 0;
-    options.log.min_free_bytes = 1;
-    options.state.flush_interval = Duration::from_secs(3600);
+    options.partition.log.min_free_bytes = 1;
+    options.partition.state.flush_interval = Duration::from_secs(3600);
     options
 }
 

@@ -268,7 +268,7 @@ impl Cluster {
             match group.propose(Payload::new(bytes.clone())).await {
                 Ok(index) => return index,
                 // It may have happened all the same: then it happens twice here.
-                Err(ProposeError::NotLeader { .. } | ProposeError::Storage(_)) => {
+                Err(ProposeError::NotLeader { .. } | ProposeError::Storage(_) | ProposeError::Superseded) => {
                     tokio::task::yield_now().await;
                 }
                 Err(other) => panic!("{other}"),
