@@ -12,6 +12,7 @@ mod progress;
 mod query;
 mod reader;
 mod value;
+mod wholeness;
 pub mod wire;
 
 pub use changes::{Changes, Flush, Flushed, List, Touch};
@@ -20,10 +21,12 @@ pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use duration::{HOUR_MS, Measure, Spread, bucket};
 pub use progress::Progress;
 pub use query::{
-    Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics, row_bytes,
+    Aggregate, EntityRef, Filter, Found, Latest, Position, Question, Related, Row, Search, Sort, Statistics,
+    row_bytes,
 };
 pub use reader::{PAGE_BYTES_MAX, Reader, StoreError};
 pub use value::Value;
+pub use wholeness::{Filling, Gap, Lacking, StoreState, Wholeness};
 
 /// The exporter that feeds secondary storage, by its ID.
 pub const EXPORTER_ID: &str = "secondary-storage";

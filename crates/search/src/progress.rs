@@ -8,20 +8,30 @@ use protocol::PartitionId;
 use tokio::sync::watch;
 
 use crate::changes::{Changes, Touch};
+use crate::wholeness::Wholeness;
 
 /// Positions up to which records are in the store, by partition.
 #[derive(Debug)]
 pub struct Progress {
     positions: watch::Sender<BTreeMap<PartitionId, u64>>,
+    is_open: watch::Sender<bool>,
     /// The last changes.
     pub changes: Changes,
+    /// Whether the store has everything.
+    pub wholeness: Wholeness,
     /// The progress of all copies of the store, if this is that of one of them.
     of_all: Option<Arc<Self>>,
 }
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { positions: watch::Sender::new(BTreeMap::new()), changes: Changes::default(), of_all: None }
+        Self {
+            positions: watch::Sender::new(BTreeMap::new()),
+            is_open: watch::Sender::new(false),
+            changes: Changes::default(),
+            wholeness: Wholeness::default(),
+            of_all: None,
+        }
     }
 }
 
@@ -31,11 +41,26 @@ impl Progress {
         Self { of_all: Some(of_all), ..Self::default() }
     }
 
+    /// The store is open: it has tables, or never will have any here.
+    pub fn opened(&self) {
+        self.is_open.send_if_modified(|is_open| !std::mem::replace(is_open, true));
+    }
+
+    /// Whether the store is open: it has tables, or never will have any here.
+    pub fn is_open(&self) -> bool {
+        *self.is_open.borrow()
+    }
+
+    /// Waits until the store is open, or the time is over.
+    pub async fn wait_open(&self, timeout: Duration) {
+        let mut is_open = self.is_open.subscribe();
+        // The sender lives as long as this.
+        let _ = tokio::time::timeout(timeout, is_open.wait_for(|is_open| *is_open)).await;
+    }
+
     /// The store shows everything up to a position; 0 once it is open.
     pub fn reached(&self, partition: PartitionId, position: u64) {
-        if let Some(of_all) = &self.of_all {
-            of_all.reached(partition, position);
-        }
+        self.opened();
         self.positions.send_if_modified(|positions| {
             let known = positions.get(&partition);
             let is_news = known.is_none_or(|known| position > *known);
@@ -44,9 +69,13 @@ impl Progress {
             }
             is_news
         });
+        // In this order: who sees that some copy is there finds this one there, too.
+        if let Some(of_all) = &self.of_all {
+            of_all.reached(partition, position);
+        }
     }
 
-    /// The same of a store that another broker writes: the subjects of its rows are not known here.
+    /// Notes a position that a store shows which another broker writes: the subjects of its rows are not known here.
     pub fn reached_elsewhere(&self, partition: PartitionId, position: u64) {
         self.changes.catch_up(position);
         self.reached(partition, position);
@@ -90,6 +119,22 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_is_never_behind_what_it_has_told_of_all() {
+        const POSITIONS: u64 = 50_000;
+        let all = Arc::new(Progress::default());
+        let own = Arc::new(Progress::of_copy(Arc::clone(&all)));
+        let writer = {
+            let own = Arc::clone(&own);
+            std::thread::spawn(move || (1..=POSITIONS).for_each(|position| own.reached(1, position)))
+        };
+        while all.position(1) < POSITIONS {
+            let shown = all.position(1);
+            assert!(own.position(1) >= shown);
+        }
+        writer.join().unwrap();
+    }
 
     #[tokio::test]
     async fn who_waits_is_told() {

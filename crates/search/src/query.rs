@@ -205,3 +205,12 @@ impl Search {
         order
     }
 }
+
+/// A question to a store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Question {
+    /// For rows.
+    Search(Search),
+    /// For numbers.
+    Statistics(Statistics),
+}

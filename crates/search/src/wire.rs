@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::model::ENTITIES;
-use crate::query::{Found, Row, Search, Statistics};
+use crate::query::{Found, Question, Row};
 use crate::reader::{Reader, StoreError};
 
 /// Bytes of an answer at most: a message between brokers holds them.
@@ -23,15 +23,6 @@ static MODEL: LazyLock<u64> = LazyLock::new(|| {
         .flat_map(|name| name.bytes().chain([0]))
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 });
-
-/// A question to a store.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Question {
-    /// For rows.
-    Search(Search),
-    /// For numbers.
-    Statistics(Statistics),
-}
 
 #[derive(Serialize, Deserialize)]
 struct Asked<Q> {
@@ -117,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::model::{incident, process_instance as instance};
-    use crate::query::{Aggregate, EntityRef, Filter, Latest, Position, Related, Sort};
+    use crate::query::{Aggregate, EntityRef, Filter, Latest, Position, Related, Search, Sort, Statistics};
     use crate::{Operand, Test, Value};
 
     /// Keeps what it is asked, and answers the same each time.

@@ -1,7 +1,57 @@
 //! The table of entities. Columns are named as the API names properties; those that it does not show stand last.
 //! `always`: no row lacks it. `peak`: it is the largest of what was added, not the sum.
 
-use super::{Column, ColumnId, Entity, Kind};
+use super::entity::{Column, ColumnId, Entity, Index, IndexScope, Kind};
+use super::entity_id::EntityId;
+
+impl Entity {
+    pub fn of(id: EntityId) -> &'static Self {
+        ENTITIES[id as usize]
+    }
+}
+
+macro_rules! columns {
+    ($number:expr; ) => {};
+    ($number:expr; $constant:ident $($rest:ident)*) => {
+        #[doc = stringify!($constant)]
+        pub const $constant: ColumnId = $number;
+        columns!($number + 1; $($rest)*);
+    };
+}
+
+macro_rules! entities {
+    ($($(#[$meta:meta])* $variant:ident $module:ident { $($constant:ident $column:ident: $kind:ident $($mark:ident)?),* $(,)? }
+       $(id begins with $begin:ident)?
+       index $([$($index:ident)*])* $($scope:ident $arguments:tt $([$($partial:ident)*])*)*;)*) => {
+        /// All entities, in the order of their IDs.
+        pub static ENTITIES: &[&Entity] = &[$(&$module::ENTITY),*];
+
+        $($(#[$meta])*
+        pub mod $module {
+            use super::{Column, ColumnId, Entity, EntityId, Kind};
+
+            columns!(0; $($constant)*);
+
+            const BEGIN: &[ColumnId] = &[$($begin)?];
+
+            pub static ENTITY: Entity = Entity {
+                id: EntityId::$variant,
+                name: stringify!($module),
+                columns: &[$(Column {
+                    name: stringify!($column),
+                    kind: Kind::$kind,
+                    is_always_set: matches!(stringify!($($mark)?).as_bytes(), b"always"),
+                    is_peak: matches!(stringify!($($mark)?).as_bytes(), b"peak"),
+                }),*],
+                indexes: &[
+                    $(super::Index { columns: &[$($index),*], scope: super::IndexScope::All },)*
+                    $($(super::Index { columns: &[$($partial),*], scope: super::IndexScope::$scope $arguments },)*)*
+                ],
+                id_begins_with: BEGIN.first().copied(),
+            };
+        })*
+    };
+}
 
 entities! {
     ProcessInstance process_instance {
@@ -175,7 +225,7 @@ entities! {
         PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, COMPLETED completed: Integer, TERMINATED terminated: Integer,
     } index [DEFINITION_KEY];
 
-    /// Somebody whom a task was assigned to, by tenant and interval.
+    /// Assignees of tasks, by tenant and interval.
     UsageAssignee usage_assignee {
         ID id: Text always, TIME time: Time, TENANT tenantId: Text, ASSIGNEE_HASH assigneeHash: Integer,
     } index [TIME];
@@ -228,4 +278,26 @@ entities! {
         MEASURE measure: Text, BUCKET bucket: Integer, PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text,
         COUNT count: Integer, TOTAL totalMs: Integer, MAX maxMs: Integer peak,
     } index [DEFINITION_KEY TIME] [TIME];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entities_fit_their_limits() {
+        for (at, entity) in ENTITIES.iter().enumerate() {
+            assert_eq!(entity.id as usize, at, "{}", entity.name);
+            assert!(entity.columns.len() <= 64, "{}", entity.name);
+            for index in entity.indexes {
+                let kinds = index.columns.iter().map(|column| entity.columns[*column as usize].kind);
+                let kinds: Vec<_> = kinds.collect();
+                if let IndexScope::Elements(column) = index.scope {
+                    assert_eq!((index.columns, &kinds[..]), (&[column][..], &[Kind::List][..]));
+                } else {
+                    assert!(!kinds.iter().any(|kind| matches!(kind, Kind::Json | Kind::List)));
+                }
+            }
+        }
+    }
 }
