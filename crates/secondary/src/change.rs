@@ -243,7 +243,7 @@ impl Batch {
         &mut self.changes[at]
     }
 
-    /// The same without some changes.
+    /// Removes some changes from the batch.
     pub(crate) fn without(mut self, is_unwanted: impl Fn(&Change) -> bool) -> Self {
         let mut kept = Self { position: self.position, ..Self::default() };
         self.changes.drain(..).filter(|change| !is_unwanted(change)).for_each(|change| kept.push(change));

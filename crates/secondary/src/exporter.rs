@@ -1,13 +1,16 @@
 //! The exporter that feeds a store.
 
-use std::collections::BTreeSet;
+mod filling;
+
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use export::{Copies, ExportError, Exporter, Flush};
-use protocol::{Intent, Key, PartitionId, Record};
-use search::{Progress, StoreError};
+use export::{Copies, ExportError, Exporter, Flush, NoCopy};
+use protocol::{Intent, Key, PartitionId, Record, RecordValue};
+use search::model::EntityId;
+use search::{Lacking, Progress, StoreError, StoreState};
 
-use crate::change::{Batch, Change};
+use crate::change::{Batch, Change, RowId};
 use crate::instance_rows::{BegunInstance, owner, part};
 use crate::projection::Projection;
 use crate::replay::{Replays, process_instance};
@@ -17,6 +20,9 @@ use crate::touch::Touched;
 /// Above this, the number of records that are written at once is not limited.
 const STEP_MAX: usize = 64 * 1024;
 
+/// Identities of rows.
+type RowIds = HashSet<(EntityId, RowId)>;
+
 /// Gathers the changes of records and writes them with each flush.
 pub struct StoreExporter {
     partition: PartitionId,
@@ -25,8 +31,10 @@ pub struct StoreExporter {
     progress: Arc<Progress>,
     touched: Touched,
     batch: Batch,
-    /// Position of the last record that was taken.
+    /// Position of the last record that was taken, or is parked.
     taken: u64,
+    /// Position of the last record whose changes are in the batch.
+    last_gathered: u64,
     /// Position up to which the store has everything; later repetitions are skipped.
     stored: u64,
     /// Position up to which it has everything for good.
@@ -40,6 +48,8 @@ pub struct StoreExporter {
     replays: Replays,
     /// Where a copy of the store comes from that lacks nothing.
     copies: Option<Arc<Copies>>,
+    /// Rows that were put in as they are at a position: records up to there do not change them.
+    filled: Option<(u64, RowIds)>,
 }
 
 impl StoreExporter {
@@ -61,6 +71,7 @@ impl StoreExporter {
             touched: Touched::default(),
             batch: Batch::default(),
             taken: 0,
+            last_gathered: 0,
             stored: 0,
             durable: 0,
             left: Left::default(),
@@ -68,6 +79,7 @@ impl StoreExporter {
             step: STEP_MAX,
             replays: Replays::default(),
             copies: None,
+            filled: None,
         }
     }
 
@@ -81,12 +93,22 @@ impl StoreExporter {
     /// Has another replica's store take the place of this one. It has all records up to the one that is needed.
     fn replace(&mut self, copies: &Copies, stored: u64, needed: u64) -> Result<u64, ExportError> {
         tracing::info!(stored, needed, "the store lacks records; it is fetched from another broker");
-        let lacking = |reason: String| {
+        let lacking = |reason: String| Lacking { stored, needed, reason };
+        if !self.progress.wholeness.is_lacking() {
+            self.told(StoreState::UnderWay(lacking(String::new())));
+        }
+        let file = copies.fetch(needed).map_err(|NoCopy { reason, is_final }| {
+            let told = lacking(reason.clone());
+            self.told(if is_final { StoreState::Lost(told) } else { StoreState::UnderWay(told) });
+            let way_out = if is_final {
+                "; if they are gone for good, `baton history begin` at this broker goes on without them"
+            } else {
+                ""
+            };
             ExportError::Target(format!(
-                "the store lacks records after {stored} up to {needed}, which only other brokers have: {reason}"
+                "the store lacks records after {stored} up to {needed}, which only other brokers have: {reason}{way_out}"
             ))
-        };
-        let file = copies.fetch(needed).map_err(lacking)?;
+        })?;
         let replaced = self.writer.replace(&file).and_then(|()| self.writer.open());
         let removed = std::fs::remove_file(&file).map_err(ExportError::file(&file));
         let mut stored = replaced.map_err(failed)?;
@@ -101,6 +123,31 @@ impl StoreExporter {
         }
         tracing::info!(position = stored, "the store of another broker took the place of this one's");
         Ok(stored)
+    }
+
+    /// Tells how the store is.
+    fn told(&self, state: StoreState) {
+        metrics::gauge!("baton_secondary_storage_whole").set(0.0);
+        self.progress.wholeness.lacks(state);
+    }
+
+    /// Tells that the store has everything but its gaps. These are accepted if somebody has said so.
+    fn is_whole(&mut self) -> Result<(), ExportError> {
+        let mut gaps = self.writer.gaps().map_err(failed)?;
+        if let Some(filling) = self.progress.wholeness.filling() {
+            self.fill(filling)?;
+            for gap in &mut gaps {
+                gap.is_accepted = true;
+            }
+            self.writer.note_gaps(&gaps).map_err(failed)?;
+            tracing::info!("the history goes on without the records that are missing");
+        }
+        self.progress.wholeness.has_begun();
+        let open = gaps.iter().filter(|gap| !gap.is_accepted).count();
+        metrics::gauge!("baton_secondary_storage_whole").set(if open == 0 { 1.0 } else { 0.0 });
+        metrics::gauge!("baton_secondary_storage_gaps").set(gaps.len() as f64);
+        self.progress.wholeness.has_all_but(gaps);
+        Ok(())
     }
 
     /// Writes what has gathered. A refused record among several is searched for in ever smaller steps, which grow
@@ -119,7 +166,7 @@ impl StoreExporter {
             Ok(()) => {}
             Err(error @ StoreError::Refused { .. }) if self.gathered <= 1 => {
                 self.step = 1;
-                return Err(ExportError::Record { position: self.taken, reason: error.to_string() });
+                return Err(ExportError::Record { position: self.last_gathered, reason: error.to_string() });
             }
             Err(error @ StoreError::Refused { .. }) => {
                 self.step = self.gathered / 2;
@@ -184,6 +231,21 @@ impl StoreExporter {
         self.batch.append(repeated, |change| part(change.entity).is_some());
     }
 
+    /// Removes all rows: what came up to a position is gone.
+    fn clear(&mut self, position: u64) -> Result<(), ExportError> {
+        self.batch.clear();
+        self.projection.discard();
+        self.gathered = 0;
+        self.writer.clear(position).map_err(failed)?;
+        (self.taken, self.stored) = (position, position);
+        self.left = Left { position, written: position, instances: BTreeSet::new() };
+        self.touched = Touched::default();
+        self.progress.wholeness.has_all_but(Vec::new());
+        self.progress.flushed(position, None);
+        self.progress.reached(self.partition, position);
+        Ok(())
+    }
+
     fn sync(&mut self, flush: Flush) -> Result<(), ExportError> {
         if self.writer.sync(flush).map_err(failed)? {
             self.durable = self.stored;
@@ -202,12 +264,16 @@ impl Exporter for StoreExporter {
         self.projection.discard();
         self.gathered = 0;
         let mut stored = self.writer.open().map_err(failed)?;
-        if stored < acknowledged
-            && let Some(copies) = self.copies.clone()
-        {
-            stored = self.replace(&copies, stored, acknowledged)?;
+        if stored < acknowledged {
+            let replaced = self.copies.clone().map(|copies| self.replace(&copies, stored, acknowledged));
+            stored = match replaced {
+                Some(Err(error)) if !self.progress.wholeness.begins() => return Err(error),
+                Some(Ok(replaced)) => replaced,
+                Some(Err(_)) | None => self.go_on_without(stored, acknowledged)?,
+            };
         }
-        self.stored = stored.max(acknowledged);
+        self.stored = stored;
+        self.is_whole()?;
         (self.taken, self.durable) = (self.stored, self.stored);
         self.left = self.writer.left().unwrap_or_default();
         self.progress.feed();
@@ -219,14 +285,22 @@ impl Exporter for StoreExporter {
         self.touched.add(records, self.progress.is_watched());
         for record in records {
             if record.position > self.stored {
+                if matches!(record.value, RecordValue::Purge(_)) {
+                    self.clear(record.position)?;
+                    continue;
+                }
                 self.batch.begin_record(record.position);
                 if record.position <= self.left.written {
                     self.apply_left(record);
+                } else if self.filled.as_ref().is_some_and(|(position, _)| record.position <= *position) {
+                    self.apply_unfilled(record);
                 } else {
+                    self.filled = None;
                     self.projection.apply(record, &mut self.batch);
                 }
                 self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
                 self.taken = record.position;
+                self.last_gathered = record.position;
                 self.gathered += 1;
                 if self.gathered >= self.step && self.step < STEP_MAX {
                     self.write(Flush::Shown)?;
@@ -234,6 +308,11 @@ impl Exporter for StoreExporter {
             }
         }
         Ok(())
+    }
+
+    /// The store goes up to it: what it has tells whether records are missing.
+    fn pass_over(&mut self, position: u64) {
+        self.taken = self.taken.max(position);
     }
 
     fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
@@ -279,7 +358,7 @@ mod tests {
     use protocol::{Key, testing};
 
     use super::*;
-    use crate::change::{Operation, RowId};
+    use crate::change::Operation;
     use crate::projection::{DeployedModel, Loader};
     use search::Value;
     use search::model::{Entity, process_instance as instance};
@@ -297,6 +376,11 @@ mod tests {
             let values = rows.flat_map(|change| &change.values);
             let names = values.filter(|(column, _)| *column == instance::PROCESS_NAME);
             self.0.lock().extend(names.map(|(_, value)| value.clone()));
+            Ok(())
+        }
+
+        fn clear(&mut self, _: u64) -> Result<(), StoreError> {
+            self.0.lock().clear();
             Ok(())
         }
 
@@ -344,6 +428,10 @@ mod tests {
     struct Picky(Arc<Mutex<Table>>);
 
     impl Writer for Picky {
+        fn clear(&mut self, _: u64) -> Result<(), StoreError> {
+            unreachable!("nothing is purged")
+        }
+
         fn open(&mut self) -> Result<u64, StoreError> {
             Ok(self.0.lock().position)
         }
@@ -379,6 +467,10 @@ mod tests {
     struct Lazy;
 
     impl Writer for Lazy {
+        fn clear(&mut self, _: u64) -> Result<(), StoreError> {
+            unreachable!("nothing is purged")
+        }
+
         fn open(&mut self) -> Result<u64, StoreError> {
             Ok(0)
         }

@@ -36,6 +36,6 @@ pub use history::{KINDS, Keep, Kind, PROCESS_INSTANCES, Retention, Rule, Sweeper
 pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
 pub use projection::{AuditCategory, AuditSettings, DeployedModel, Loader, Names, Projection};
 pub use sqlite::{
-    CopyError, SqliteCleaner, SqliteCopy, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
+    CopyError, SqliteCleaner, SqliteCopy, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, check_file,
 };
-pub use store::{Cleaner, Left, Numbers, Writer};
+pub use store::{Cleaner, Left, Numbers, Packed, Writer};

@@ -79,14 +79,9 @@ impl ReplayError {
 
 /// The process instance that a record begins, and the one at the top of its calls.
 fn begins(record: &Record) -> Option<(Key, Key)> {
-    match &record.value {
-        RecordValue::ProcessInstance(value)
-            if record.intent == Intent::ElementActivating && *value.bpmn_element_type == *"PROCESS" =>
-        {
-            Some((value.instance.process_instance_key, value.instance.root_process_instance_key))
-        }
-        _ => None,
-    }
+    let RecordValue::ProcessInstance(value) = &record.value else { return None };
+    (record.intent == Intent::ElementActivating && *value.bpmn_element_type == *"PROCESS")
+        .then_some((value.instance.process_instance_key, value.instance.root_process_instance_key))
 }
 
 /// The process instance without which a record's changes are not wanted.
@@ -115,7 +110,23 @@ pub(crate) fn process_instance(record: &Record) -> Option<Key> {
         RecordValue::ConditionalSubscription(value) => value.process_instance_key.unwrap_or_default(),
         RecordValue::AgentInstance(value) => value.process_instance_key,
         RecordValue::AgentHistory(value) => value.process_instance_key,
-        _ => return None,
+        // The rest makes no row that goes with an instance: it has none, or makes no row at all.
+        #[rustfmt::skip]
+        RecordValue::Deployment(_) | RecordValue::Message(_) | RecordValue::MessageSubscription(_)
+        | RecordValue::MessageStartEventSubscription(_) | RecordValue::ProcessInstanceCreation(_)
+        | RecordValue::Error(_) | RecordValue::Process(_) | RecordValue::ResourceDeletion(_)
+        | RecordValue::CompensationSubscription(_) | RecordValue::Signal(_) | RecordValue::Escalation(_)
+        | RecordValue::ConditionalEvaluation(_) | RecordValue::RuntimeInstruction(_)
+        | RecordValue::DecisionRequirements(_) | RecordValue::Decision(_) | RecordValue::Form(_)
+        | RecordValue::ClusterVariable(_) | RecordValue::Resource(_) | RecordValue::BatchOperationCreation(_)
+        | RecordValue::BatchOperationChunk(_) | RecordValue::BatchOperationExecution(_)
+        | RecordValue::BatchOperationInitialization(_) | RecordValue::BatchOperationLifecycleManagement(_)
+        | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::HistoryDeletion(_)
+        | RecordValue::ProcessInstanceBatch(_) | RecordValue::MultiInstance(_)
+        | RecordValue::AdHocSubProcessInstruction(_) | RecordValue::GlobalListener(_)
+        | RecordValue::VariableDocument(_) | RecordValue::Clock(_) | RecordValue::User(_)
+        | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_) | RecordValue::MappingRule(_)
+        | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_) | RecordValue::Purge(_) => return None,
     };
     (key != 0).then_some(key)
 }
@@ -140,6 +151,10 @@ mod tests {
     struct Rows(Vec<Key>);
 
     impl Writer for Rows {
+        fn clear(&mut self, _: u64) -> Result<(), StoreError> {
+            unreachable!("nothing is purged")
+        }
+
         fn open(&mut self) -> Result<u64, StoreError> {
             Ok(0)
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use export::Flush;
 use protocol::Key;
 use search::model::{ColumnId, Entity};
-use search::{Filter, PAGE_BYTES_MAX, StoreError, Value, row_bytes};
+use search::{Filter, Gap, PAGE_BYTES_MAX, StoreError, Value, row_bytes};
 
 use crate::change::{Batch, RowId};
 
@@ -34,6 +34,9 @@ pub trait Writer: Send {
         None
     }
 
+    /// Removes all rows, forgets gaps, and notes the position of the record that says so. Repeatable.
+    fn clear(&mut self, position: u64) -> Result<(), StoreError>;
+
     /// Makes durable what was written, where that is a step of its own. Returns whether everything is.
     fn sync(&mut self, _flush: Flush) -> Result<bool, StoreError> {
         Ok(true)
@@ -48,6 +51,17 @@ pub trait Writer: Send {
     /// opened again.
     fn replace(&mut self, copy: &Path) -> Result<(), StoreError> {
         Err(StoreError::Unavailable(format!("'{}' is of another kind of store", copy.display())))
+    }
+
+    /// The gaps that were noted in it.
+    fn gaps(&mut self) -> Result<Vec<Gap>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// Notes gaps, durably and with what the store has, so that they are told wherever it goes. One that begins where
+    /// another does takes its place.
+    fn note_gaps(&mut self, _gaps: &[Gap]) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// Numbers in some columns of rows that were written before, by the keys of those that are there.
@@ -101,14 +115,22 @@ pub trait Cleaner: Send {
         Ok((0, 0))
     }
 
-    /// Brings rows that change no more into the form in which they are kept, some at a time. Returns how many these
-    /// were.
-    fn pack(&mut self) -> Result<u64, StoreError> {
-        Ok(0)
+    /// Brings rows that change no more into the form in which they are kept, some at a time.
+    fn pack(&mut self) -> Result<Packed, StoreError> {
+        Ok(Packed::default())
     }
 
     /// Gives some of the room of rows that are gone back to others. Returns whether there is more to give.
     fn reclaim(&mut self) -> Result<bool, StoreError>;
+}
+
+/// Rows that were brought into the form in which they are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// How many. None: no more are there.
+    pub rows: u64,
+    /// Things that cannot be brought into it, and why. They stay as they are, and are told once.
+    pub set_aside: Vec<String>,
 }
 
 /// Counts the bytes of a page that is read row by row.

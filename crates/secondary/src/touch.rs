@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use protocol::{Key, Name, Record, RecordValue, RecordedInstance};
+use protocol::{HistoryDeletionRecord, HistoryKind, Key, Name, Record, RecordValue, RecordedInstance};
 use search::{List, Touch};
 
 use crate::replay::process_instance;
@@ -37,26 +37,67 @@ impl Touched {
     }
 }
 
-fn touch(record: &Record) -> Option<Touch> {
-    let process_instance_key = process_instance(record).unwrap_or(0);
-    let of = |list: List, definition_key: Key, definition_id: &Name, tenant_id: &Name| Touch {
-        list: Some(list),
-        process_instance_key,
-        process_definition_key: definition_key,
+/// Records whose rows no reader of changes is shown, or which come with the elements that they change.
+#[rustfmt::skip]
+macro_rules! shown_nowhere {
+    () => {
+        RecordValue::Deployment(_) | RecordValue::Message(_) | RecordValue::MessageSubscription(_)
+        | RecordValue::ProcessInstanceCreation(_) | RecordValue::ProcessInstanceModification(_)
+        | RecordValue::ProcessInstanceMigration(_) | RecordValue::Error(_) | RecordValue::ResourceDeletion(_)
+        | RecordValue::CompensationSubscription(_) | RecordValue::Signal(_) | RecordValue::Escalation(_)
+        | RecordValue::ConditionalEvaluation(_) | RecordValue::RuntimeInstruction(_)
+        | RecordValue::DecisionRequirements(_) | RecordValue::Form(_) | RecordValue::Resource(_)
+        | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::ProcessInstanceBatch(_)
+        | RecordValue::MultiInstance(_) | RecordValue::AdHocSubProcessInstruction(_)
+        | RecordValue::VariableDocument(_) | RecordValue::Clock(_) | RecordValue::AgentDefinition(_)
+        | RecordValue::Purge(_)
+    };
+}
+
+fn of(list: List, definition_key: Key, definition_id: &Name, tenant_id: &Name) -> Touch {
+    Touch { list: Some(list), ..on_page(definition_key, definition_id, tenant_id) }
+}
+
+/// The records that only the page of their instance shows name their process alike.
+macro_rules! of_page {
+    ($value:expr) => {
+        on_page($value.process_definition_key, &$value.bpmn_process_id, &$value.tenant_id)
+    };
+}
+
+/// No list shows it, but the page of its instance does.
+fn on_page(process_definition_key: Key, definition_id: &Name, tenant_id: &Name) -> Touch {
+    Touch {
+        process_definition_key,
         definition_id: definition_id.clone(),
         tenant_id: tenant_id.clone(),
         ..Touch::default()
-    };
-    let of_instance = |list, instance: &RecordedInstance, tenant_id: &Name| {
-        of(list, instance.process_definition_key, &instance.bpmn_process_id, tenant_id)
-    };
-    let batch = |batch_operation_key| Touch {
-        list: Some(List::BatchOperations),
-        batch_operation_key,
-        ..Touch::default()
-    };
-    let of_list = |list| Touch { list: Some(list), ..Touch::default() };
-    Some(match &record.value {
+    }
+}
+
+fn of_instance(list: List, instance: &RecordedInstance, tenant_id: &Name) -> Touch {
+    of(list, instance.process_definition_key, &instance.bpmn_process_id, tenant_id)
+}
+
+fn of_list(list: List) -> Touch {
+    Touch { list: Some(list), ..Touch::default() }
+}
+
+fn of_batch(batch_operation_key: Key) -> Touch {
+    Touch { batch_operation_key, ..of_list(List::BatchOperations) }
+}
+
+fn of_deletion(it: &HistoryDeletionRecord) -> Touch {
+    if *it.resource_type == *HistoryKind::ProcessInstance.as_str() {
+        let list = of(List::ProcessInstances, 0, &it.process_id, &it.tenant_id);
+        return Touch { process_instance_key: it.resource_key, ..list };
+    }
+    of(List::DecisionInstances, 0, &it.decision_definition_id, &it.tenant_id)
+}
+
+fn touch(record: &Record) -> Option<Touch> {
+    let instance = process_instance(record);
+    let touch = match &record.value {
         RecordValue::ProcessInstance(value) => {
             let touch = of_instance(List::ProcessInstances, &value.instance, &value.instance.tenant_id);
             // The list shows nothing of what is inside.
@@ -83,11 +124,11 @@ fn touch(record: &Record) -> Option<Touch> {
             of(List::ProcessDefinitions, it.process_definition_key, &it.bpmn_process_id, &it.tenant_id)
         }
         RecordValue::Decision(it) => of(List::DecisionDefinitions, 0, &it.decision_id, &it.tenant_id),
-        RecordValue::BatchOperationCreation(value) => batch(value.batch_operation_key),
-        RecordValue::BatchOperationInitialization(value) => batch(value.batch_operation_key),
-        RecordValue::BatchOperationExecution(value) => batch(value.batch_operation_key),
-        RecordValue::BatchOperationLifecycleManagement(value) => batch(value.batch_operation_key),
-        RecordValue::BatchOperationChunk(value) => batch(value.batch_operation_key),
+        RecordValue::BatchOperationCreation(value) => of_batch(value.batch_operation_key),
+        RecordValue::BatchOperationInitialization(value) => of_batch(value.batch_operation_key),
+        RecordValue::BatchOperationExecution(value) => of_batch(value.batch_operation_key),
+        RecordValue::BatchOperationLifecycleManagement(value) => of_batch(value.batch_operation_key),
+        RecordValue::BatchOperationChunk(value) => of_batch(value.batch_operation_key),
         RecordValue::User(_) => of_list(List::Users),
         RecordValue::Group(_) => of_list(List::Groups),
         RecordValue::Role(_) => of_list(List::Roles),
@@ -98,14 +139,32 @@ fn touch(record: &Record) -> Option<Touch> {
             Touch { tenant_id: value.tenant_id.clone(), ..of_list(List::ClusterVariables) }
         }
         RecordValue::GlobalListener(_) => of_list(List::GlobalTaskListeners),
-        _ => return None,
-    })
+        // Records of definitions have no page.
+        RecordValue::Timer(_)
+        | RecordValue::SignalSubscription(_)
+        | RecordValue::ConditionalSubscription(_)
+            if instance.is_none() =>
+        {
+            return None;
+        }
+        RecordValue::AgentInstance(it) => of_page!(it),
+        RecordValue::AgentHistory(it) => of_page!(it),
+        RecordValue::SignalSubscription(it) => of_page!(it),
+        RecordValue::ConditionalSubscription(it) => of_page!(it),
+        RecordValue::Timer(it) => {
+            let id = it.bpmn_process_id.clone().unwrap_or_default();
+            on_page(it.process_definition_key, &id, &it.tenant_id)
+        }
+        RecordValue::HistoryDeletion(it) => of_deletion(it),
+        shown_nowhere!() => return None,
+    };
+    Some(Touch { process_instance_key: instance.unwrap_or(touch.process_instance_key), ..touch })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::{ClusterVariableRecord, Document, Intent, Json, testing};
+    use protocol::{ClusterVariableRecord, Document, Intent, Json, TimerRecord, testing};
 
     #[test]
     fn records_that_nobody_wanted_leave_a_gap() {
@@ -135,6 +194,45 @@ mod tests {
         assert_eq!(touched.take_written(&[9].into()), None);
         assert_eq!(touched.take_written(&BTreeSet::new()), None);
         assert_eq!(touched.take_written(&BTreeSet::new()), Some(HashSet::new()));
+    }
+
+    #[test]
+    fn records_without_a_list_are_told_to_the_page_of_their_instance() {
+        let timer = |process_instance_key| TimerRecord {
+            element_instance_key: process_instance_key,
+            process_instance_key,
+            process_definition_key: 3,
+            due_date_ms: 0,
+            target_element_id: "e".into(),
+            repetitions: 1,
+            tenant_id: "t".into(),
+            element_type: None,
+            root_process_instance_key: process_instance_key,
+            bpmn_process_id: Some("p".into()),
+        };
+        let told = |timer| touch(&testing::record(1, Intent::Created, timer));
+        let expected = Touch { process_instance_key: 8, ..on_page(3, &"p".into(), &"t".into()) };
+        assert_eq!(told(timer(Some(8))), Some(expected));
+        // That of a definition has no page.
+        assert_eq!(told(timer(None)), None);
+    }
+
+    #[test]
+    fn lists_are_told_of_deleted_histories() {
+        let deletion = |kind: HistoryKind| HistoryDeletionRecord {
+            resource_key: 8,
+            resource_type: kind.as_str().into(),
+            process_id: "p".into(),
+            decision_definition_id: "d".into(),
+            tenant_id: "t".into(),
+        };
+        let told = |kind| touch(&testing::record(1, Intent::Deleted, deletion(kind))).unwrap();
+        let instance = told(HistoryKind::ProcessInstance);
+        assert_eq!((instance.list, instance.process_instance_key), (Some(List::ProcessInstances), 8));
+        assert_eq!((&*instance.definition_id, &*instance.tenant_id), ("p", "t"));
+        let decision = told(HistoryKind::DecisionInstance);
+        assert_eq!((decision.list, decision.process_instance_key), (Some(List::DecisionInstances), 0));
+        assert_eq!(&*decision.definition_id, "d");
     }
 
     #[test]

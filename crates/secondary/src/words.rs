@@ -46,7 +46,7 @@ pub(crate) fn local(name: &Name) -> Value {
     Value::Text(own(name))
 }
 
-/// The same as a name.
+/// A name that many records have, as a name of its own; see [`local`].
 pub(crate) fn own(name: &Name) -> Name {
     LOCAL.with_borrow_mut(|names| {
         if names.is_empty() {

@@ -72,7 +72,7 @@ impl RecordExporter {
 
     /// Adds a record to what waits.
     fn push(&mut self, record: &Record) -> Result<(), ExportError> {
-        let value_type = record.value.value_type();
+        let value_type = record.exported_type();
         if !self.templates.contains(&value_type) {
             self.put_template(value_type)?;
             self.templates.insert(value_type);
@@ -140,7 +140,8 @@ impl Exporter for RecordExporter {
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
         for record in &records[records.partition_point(|record| record.position <= self.taken)..] {
-            if self.options.is_wanted(record.value.value_type()) {
+            let value_type = record.exported_type();
+            if value_type.is_for_others() && self.options.is_wanted(value_type) {
                 self.push(record)?;
             }
             self.taken = record.position;

@@ -14,7 +14,7 @@ use search::{Operand, Test};
 
 use super::Retention;
 use super::kinds::{DECISIONS, KINDS, Kind, PROCESS_DEFINITIONS, PROCESS_INSTANCES, REQUESTS};
-use crate::store::Cleaner;
+use crate::store::{Cleaner, Packed};
 
 /// Things that are looked at together.
 const PAGE: u32 = 100;
@@ -45,23 +45,60 @@ pub struct Swept {
     pub rows: u64,
 }
 
+/// The first failure that is of some rows alone: the others are swept all the same.
+#[derive(Default)]
+struct Failures(Option<StoreError>);
+
+impl Failures {
+    /// Notes the failure of a step, `None`; that of the store as a whole is the end.
+    fn note<T>(&mut self, done: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+        match done {
+            Ok(done) => Ok(Some(done)),
+            Err(
+                error @ (StoreError::Query(_)
+                | StoreError::TooSlow(_)
+                | StoreError::PageTooLarge(_)
+                | StoreError::Refused { .. }),
+            ) => {
+                self.0.get_or_insert(error);
+                Ok(None)
+            }
+            Err(error @ (StoreError::Unavailable(_) | StoreError::Schema(_) | StoreError::NoCopy(_))) => {
+                Err(error)
+            }
+        }
+    }
+
+    fn or(self, swept: Swept) -> Result<Swept, StoreError> {
+        self.0.map_or(Ok(swept), Err)
+    }
+}
+
 impl Sweeper {
     /// A sweeper of one store.
     pub fn new(reader: Arc<dyn Reader>, cleaner: Box<dyn Cleaner>, retention: Retention) -> Self {
         Self { reader, cleaner: Arc::new(Mutex::new(Opened { cleaner, is_open: false })), retention }
     }
 
+    /// Publishes how many steps fail now, and how many trees of instances cannot be packed.
+    pub fn publish(failing: usize, unpacked: usize) {
+        metrics::gauge!("baton_secondary_storage_maintenance_failing").set(failing as f64);
+        metrics::gauge!("baton_secondary_storage_unpacked_trees").set(unpacked as f64);
+    }
+
     /// Removes everything that has expired at a moment, Unix milliseconds, and gives its room back. May be dropped at
     /// any point: the next sweep goes on.
     pub async fn sweep(&self, now_ms: i64) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
+        let mut failures = Failures::default();
         for kind in KINDS {
             for filter in self.retention.expired(kind, now_ms) {
-                self.sweep_filter(kind, filter, &mut swept).await?;
+                let found = self.sweep_filter(kind, filter, &mut swept, &mut failures).await;
+                failures.note(found)?;
             }
         }
         self.reclaim().await?;
-        Ok(swept)
+        failures.or(swept)
     }
 
     /// Gives back the room of what was removed.
@@ -73,6 +110,7 @@ impl Sweeper {
     /// Removes what somebody asked to delete, however old it is.
     pub async fn sweep_deleted(&self) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
+        let mut failures = Failures::default();
         let mut position = Position::Offset(0);
         loop {
             let search = Search {
@@ -86,37 +124,48 @@ impl Sweeper {
                 cut: None,
             };
             let rows = self.reader.search(search).await?.rows;
-            let Some(last) = rows.last() else { return Ok(swept) };
+            let Some(last) = rows.last() else { return failures.or(swept) };
             position = Position::After(vec![last[0].clone()]);
-            let is_kind = |row: &&Row, kind: &str| {
-                row[deletion::TYPE as usize].text().is_some_and(|name| **name == *kind)
-            };
-            let of_kind = |kind: HistoryKind| -> Vec<Value> {
-                let these = rows.iter().filter(|row| is_kind(row, kind.as_str()));
-                these.map(|row| row[deletion::RESOURCE_KEY as usize].clone()).collect()
-            };
-            self.forget(&PROCESS_INSTANCES, &of_kind(HistoryKind::ProcessInstance), &mut swept).await?;
-            let evaluations = of_kind(HistoryKind::DecisionInstance);
-            let removed =
-                self.remove(&DECISIONS, &decision::ENTITY, decision::EVALUATION_KEY, &evaluations).await?;
-            swept.rows += removed;
-            swept.things += removed;
-            let (definitions, others): (Vec<_>, Vec<_>) =
-                rows.iter().partition(|row| is_kind(row, HistoryKind::PROCESS_DEFINITION));
-            let mut met: Vec<_> = others.into_iter().map(|row| row[0].clone()).collect();
-            for row in definitions {
-                let key = &row[deletion::RESOURCE_KEY as usize];
-                if !self.has_instances(key).await? {
-                    self.forget(&PROCESS_DEFINITIONS, std::slice::from_ref(key), &mut swept).await?;
-                    met.push(row[0].clone());
+            let met = self.meet(&rows, &mut swept).await;
+            // One that cannot be met keeps no other from it.
+            if failures.note(met)?.is_none() {
+                for row in &rows {
+                    let met = self.meet(std::slice::from_ref(row), &mut swept).await;
+                    failures.note(met)?;
                 }
             }
-            // Last, so that what is cut off is found again.
-            self.remove(&REQUESTS, &deletion::ENTITY, 0, &met).await?;
             if rows.len() < PAGE as usize {
-                return Ok(swept);
+                return failures.or(swept);
             }
         }
+    }
+
+    /// Removes what these requests ask for, themselves last, so that what is cut off is found again.
+    async fn meet(&self, requests: &[Row], swept: &mut Swept) -> Result<(), StoreError> {
+        let is_kind =
+            |row: &&Row, kind: &str| row[deletion::TYPE as usize].text().is_some_and(|name| **name == *kind);
+        let of_kind = |kind: HistoryKind| -> Vec<Value> {
+            let these = requests.iter().filter(|row| is_kind(row, kind.as_str()));
+            these.map(|row| row[deletion::RESOURCE_KEY as usize].clone()).collect()
+        };
+        self.forget(&PROCESS_INSTANCES, &of_kind(HistoryKind::ProcessInstance), swept).await?;
+        let evaluations = of_kind(HistoryKind::DecisionInstance);
+        let removed =
+            self.remove(&DECISIONS, &decision::ENTITY, decision::EVALUATION_KEY, &evaluations).await?;
+        swept.rows += removed;
+        swept.things += removed;
+        let (definitions, others): (Vec<_>, Vec<_>) =
+            requests.iter().partition(|row| is_kind(row, HistoryKind::PROCESS_DEFINITION));
+        let mut met: Vec<_> = others.into_iter().map(|row| row[0].clone()).collect();
+        for row in definitions {
+            let key = &row[deletion::RESOURCE_KEY as usize];
+            if !self.has_instances(key).await? {
+                self.forget(&PROCESS_DEFINITIONS, std::slice::from_ref(key), swept).await?;
+                met.push(row[0].clone());
+            }
+        }
+        self.remove(&REQUESTS, &deletion::ENTITY, 0, &met).await?;
+        Ok(())
     }
 
     /// Whether anything is kept of an instance of a process definition.
@@ -133,6 +182,7 @@ impl Sweeper {
         kind: &'static Kind,
         filter: Filter,
         swept: &mut Swept,
+        failures: &mut Failures,
     ) -> Result<(), StoreError> {
         self.remove_packed(kind, &filter, swept).await?;
         let sort = vec![Sort { column: kind.end, descending: false }];
@@ -143,14 +193,30 @@ impl Sweeper {
             let Some(last) = rows.last() else { return Ok(()) };
             position = Position::After(vec![last[kind.end as usize].clone(), last[0].clone()]);
             let ids = identities(&rows);
-            if let Some(root) = kind.root {
-                self.forget_descendants(kind, root, &ids, swept).await?;
+            let gone = self.forget_trees(kind, &ids, swept).await;
+            if failures.note(gone)?.is_none() {
+                for id in &ids {
+                    let gone = self.forget_trees(kind, std::slice::from_ref(id), swept).await;
+                    failures.note(gone)?;
+                }
             }
-            self.forget(kind, &ids, swept).await?;
             if rows.len() < PAGE as usize {
                 return Ok(());
             }
         }
+    }
+
+    /// Removes things with what stands below them.
+    async fn forget_trees(
+        &self,
+        kind: &'static Kind,
+        ids: &[Value],
+        swept: &mut Swept,
+    ) -> Result<(), StoreError> {
+        if let Some(root) = kind.root {
+            self.forget_descendants(kind, root, ids, swept).await?;
+        }
+        self.forget(kind, ids, swept).await
     }
 
     /// Removes what is kept together and has expired as a whole.
@@ -169,13 +235,15 @@ impl Sweeper {
     }
 
     /// Brings rows of what has ended into the form in which they are kept.
-    pub async fn pack(&self) -> Result<u64, StoreError> {
-        let mut count = 0;
+    pub async fn pack(&self) -> Result<Packed, StoreError> {
+        let mut all = Packed::default();
         loop {
-            match self.work(|cleaner| cleaner.pack()).await? {
-                0 => return Ok(count),
-                packed => count += packed,
+            let packed = self.work(|cleaner| cleaner.pack()).await?;
+            all.set_aside.extend(packed.set_aside);
+            if packed.rows == 0 {
+                return Ok(all);
             }
+            all.rows += packed.rows;
         }
     }
 

@@ -8,9 +8,11 @@ use search::model::{ColumnId, Entity};
 use search::{StoreError, Value};
 use serde_json::{Value as Json, json};
 
+use super::answer::{expect, unanswered};
+use super::condition;
+use super::options::OpensearchOptions;
 use super::row::to_json;
 use super::schema::{DELETED, REMOVE};
-use super::{OpensearchOptions, condition, expect, unanswered};
 use crate::store::Cleaner;
 
 /// How often rows are looked for that somebody has changed meanwhile.

@@ -5,9 +5,9 @@ use protocol::{Key, Name};
 use search::StoreError;
 use search::model::process_definition as definition;
 
+use super::answer::{found, unanswered};
+use super::options::OpensearchOptions;
 use super::row::{document_id, escaped};
-use super::schema::found;
-use super::{OpensearchOptions, unanswered};
 use crate::change::RowId;
 use crate::projection::{DeployedModel, Loader};
 

@@ -3,9 +3,11 @@
 //! There are no transactions, so writing is made repeatable instead (`apply.painless`, `writer`), and no joins, so that
 //! what other rows say is asked first (`condition`).
 
+mod answer;
 mod cleaner;
 mod condition;
 mod loader;
+mod options;
 mod reader;
 mod row;
 mod schema;
@@ -13,69 +15,8 @@ mod search;
 mod statistics;
 mod writer;
 
-use std::time::Duration;
-
-use ::opensearch::{Answer, ClientError, Limits};
-use serde_json::Value as Json;
-
 pub use cleaner::OpensearchCleaner;
 pub use loader::OpensearchLoader;
+pub use options::OpensearchOptions;
 pub use reader::OpensearchReader;
 pub use writer::OpensearchWriter;
-
-use ::search::StoreError;
-use ::search::model::Entity;
-
-/// Options of the store.
-#[derive(Debug, Clone)]
-pub struct OpensearchOptions {
-    /// The nodes.
-    pub client: ::opensearch::Options,
-    /// Prefix of the names of all indices, aliases, templates and scripts.
-    pub index_prefix: String,
-    /// Shards of each new index.
-    pub number_of_shards: u32,
-    /// Replicas of each shard.
-    pub number_of_replicas: u32,
-    /// How long a query may take.
-    pub query_timeout: Duration,
-    /// How much is written at once.
-    pub bulk: Limits,
-}
-
-impl OpensearchOptions {
-    /// The defaults, for one node.
-    pub fn new(url: impl Into<String>) -> Self {
-        Self {
-            client: ::opensearch::Options::new(url),
-            index_prefix: "baton".to_owned(),
-            number_of_shards: 1,
-            number_of_replicas: 1,
-            query_timeout: Duration::from_secs(10),
-            bulk: Limits::default(),
-        }
-    }
-
-    /// The name by which rows of an entity are read and written.
-    fn alias(&self, entity: &Entity) -> String {
-        format!("{}-{}", self.index_prefix, entity.name)
-    }
-
-    /// The name by which positions are read and written.
-    fn progress(&self) -> String {
-        format!("{}-progress", self.index_prefix)
-    }
-}
-
-/// The error of a missing answer for readers.
-fn unanswered(error: ClientError) -> StoreError {
-    StoreError::Unavailable(error.to_string())
-}
-
-/// The body of a good answer.
-fn expect(answer: &Answer) -> Result<Json, StoreError> {
-    if !answer.status.is_success() {
-        return Err(StoreError::Unavailable(answer.reason()));
-    }
-    answer.json().map_err(unanswered)
-}

@@ -10,8 +10,9 @@ use search::{Found, Reader, Row, Search, Statistics, StoreError};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::Semaphore;
 
+use super::answer::{expect, unanswered};
+use super::options::OpensearchOptions;
 use super::schema::DELETED;
-use super::{OpensearchOptions, expect, unanswered};
 
 /// Queries at once; more wait.
 const QUERIES_MAX: usize = 64;

@@ -98,7 +98,7 @@ mod tests {
         let (long, other) = ("x".repeat(513), format!("{}y", "x".repeat(512)));
         assert!(id(&long).len() <= ID_BYTES_MAX);
         assert_ne!(id(&long), id(&other));
-        // Nobody can name what a long one becomes.
+        // No name collides with the hash of a long one.
         assert_ne!(id(&id(&long)), id(&long));
         assert_ne!(id(""), "");
     }

@@ -2,12 +2,13 @@
 
 use ::opensearch::{Answer, Blocking, Method, StatusCode};
 use search::StoreError;
-use search::model::{Column, ENTITIES, EntityId, Kind};
+use search::model::{Column, ENTITIES, Entity, EntityId, Kind};
 use serde_json::{Map, Value as Json, json};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::answer::{expect, found, unanswered};
+use super::options::OpensearchOptions;
 use super::row::TEXT_UNITS_MAX;
-use super::{OpensearchOptions, expect, unanswered};
 
 /// Grows when the meaning of what is stored changes; columns and entities that are added need no new number.
 const VERSION: u64 = 2;
@@ -77,11 +78,14 @@ pub(super) fn prepare(client: &Blocking, options: &OpensearchOptions) -> Result<
     Ok(())
 }
 
+/// The entities that have indices: elements are counted by queries here, without rows of their own.
+pub(super) fn entities() -> impl Iterator<Item = &'static Entity> {
+    ENTITIES.iter().copied().filter(|entity| entity.id != EntityId::ElementCount)
+}
+
 fn indices(options: &OpensearchOptions) -> Vec<Index> {
     let long = || json!({ "type": "long" });
-    let mut indices: Vec<_> = ENTITIES
-        .iter()
-        .filter(|entity| entity.id != EntityId::ElementCount)
+    let mut indices: Vec<_> = entities()
         .map(|entity| {
             let columns = entity.columns.iter();
             let mut properties: Map<_, _> =
@@ -92,7 +96,7 @@ fn indices(options: &OpensearchOptions) -> Vec<Index> {
             Index { alias: options.alias(entity), properties }
         })
         .collect();
-    let names = ["version", "position", "epoch"];
+    let names = ["version", "position", "epoch", "gapLower", "gapUpper", "gapAccepted"];
     let properties = names.into_iter().map(|name| (name.to_owned(), long())).collect();
     indices.push(Index { alias: options.progress(), properties });
     indices
@@ -164,11 +168,6 @@ fn make(
         put(client, &format!("/{index}/_mapping"), &json!({ "properties": missing }))?;
     }
     Ok(())
-}
-
-/// The body of an answer; `None` if there is no such thing.
-pub(super) fn found(answer: &Answer) -> Result<Option<Json>, StoreError> {
-    if answer.status == StatusCode::NOT_FOUND { Ok(None) } else { expect(answer).map(Some) }
 }
 
 fn put(client: &Blocking, path: &str, body: &Json) -> Result<(), StoreError> {

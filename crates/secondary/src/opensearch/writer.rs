@@ -9,12 +9,14 @@ use std::collections::BTreeSet;
 
 use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
 use protocol::{Key, PartitionId};
-use search::StoreError;
 use search::model::{ColumnId, Entity, EntityId, Kind, history_deletion as deletion};
+use search::{Gap, StoreError};
 use serde_json::{Map, Value as Json, json};
 
+use super::answer::{expect, found, unanswered};
+use super::options::OpensearchOptions;
 use super::row::{document_id, escaped, holds_too_long, to_json};
-use super::{OpensearchOptions, expect, schema, unanswered};
+use super::schema;
 use crate::change::{Batch, Change, Operation, RowId};
 use crate::store::{Numbers, Writer};
 
@@ -40,6 +42,7 @@ struct Session {
     position: u64,
     /// The version of the document that says so.
     version: Version,
+    gaps: Vec<Gap>,
 }
 
 #[derive(Debug)]
@@ -62,8 +65,8 @@ impl OpensearchWriter {
     fn store(
         &self,
         client: &Blocking,
-        position: u64,
-        epoch: u64,
+        (position, epoch): (u64, u64),
+        gaps: &[Gap],
         version: Option<&Version>,
     ) -> Result<Version, StoreError> {
         let condition = match version {
@@ -73,7 +76,14 @@ impl OpensearchWriter {
             None => "op_type=create".to_owned(),
         };
         let path = format!("{}?{condition}", self.progress_path());
-        let body = json!({ "position": position, "epoch": epoch });
+        let number = |of: fn(&Gap) -> u64| gaps.iter().map(of).collect::<Vec<_>>();
+        let body = json!({
+            "position": position,
+            "epoch": epoch,
+            "gapLower": number(|gap| gap.after),
+            "gapUpper": number(|gap| gap.upto),
+            "gapAccepted": number(|gap| u64::from(gap.is_accepted)),
+        });
         let answer = client.json(Method::PUT, &path, Some(&body)).map_err(unanswered)?;
         if answer.status == StatusCode::CONFLICT {
             let reason = format!("somebody else writes for partition {}", self.partition);
@@ -108,7 +118,7 @@ impl OpensearchWriter {
             check(client, &mut bulk, &mut sent)?;
         }
         self.refresh(client, &touched)?;
-        self.store(client, position, session.epoch, Some(&session.version))
+        self.store(client, (position, session.epoch), &session.gaps, Some(&session.version))
     }
 
     fn push(
@@ -174,6 +184,26 @@ impl OpensearchWriter {
         Ok(())
     }
 
+    /// Removes all rows of an entity, marks of deleted ones included.
+    fn clear_entity(&self, client: &Blocking, entity: &Entity) -> Result<(), StoreError> {
+        let alias = self.options.alias(entity);
+        let refresh = format!("/{alias}/_refresh");
+        let path = format!("/{alias}/_delete_by_query?conflicts=proceed&refresh=true");
+        let body = json!({ "query": { "match_all": {} } });
+        for _ in 0..CONFLICTS_MAX {
+            // A row that no search finds yet is not removed.
+            expect(&client.json(Method::POST, &refresh, None).map_err(unanswered)?)?;
+            let answer = expect(&client.json(Method::POST, &path, Some(&body)).map_err(unanswered)?)?;
+            if let Some(failure) = answer["failures"].get(0) {
+                return Err(StoreError::Unavailable(failure.to_string()));
+            }
+            if answer["version_conflicts"] == 0 {
+                return Ok(());
+            }
+        }
+        Err(StoreError::Unavailable(format!("rows of {} are changed while all are removed", entity.name)))
+    }
+
     /// Makes visible what was written.
     fn refresh(&self, client: &Blocking, touched: &BTreeSet<EntityId>) -> Result<(), StoreError> {
         if touched.is_empty() {
@@ -203,7 +233,7 @@ impl Writer for OpensearchWriter {
         let client = self.client.insert(client);
         schema::prepare(client, &self.options)?;
         let path = format!("/{}/_doc/{}", self.options.progress(), self.partition);
-        let known = schema::found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
+        let known = found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
         let number = |name: &str| {
             known.as_ref().map_or(Some(0), |known| known["_source"][name].as_u64()).ok_or_else(|| {
                 StoreError::Schema(format!("the position of partition {} has no '{name}'", self.partition))
@@ -212,8 +242,9 @@ impl Writer for OpensearchWriter {
         let (position, epoch) = (number("position")?, number("epoch")? + 1);
         let version = known.as_ref().map(version_of).transpose()?;
         let client = self.client.as_ref().expect("it was put there above");
-        let version = self.store(client, position, epoch, version.as_ref())?;
-        self.session = Some(Session { epoch, position, version });
+        let gaps = known.as_ref().map(gaps_of).unwrap_or_default();
+        let version = self.store(client, (position, epoch), &gaps, version.as_ref())?;
+        self.session = Some(Session { epoch, position, version, gaps });
         Ok(position)
     }
 
@@ -229,6 +260,46 @@ impl Writer for OpensearchWriter {
             }
             // Without that row, it can be tried again.
             (Err(error @ StoreError::Refused { .. }), _) => Err(error),
+            (outcome, _) => {
+                self.session = None;
+                outcome.map(|_| ())
+            }
+        }
+    }
+
+    fn gaps(&mut self) -> Result<Vec<Gap>, StoreError> {
+        let session = self.session.as_ref();
+        let session = session.ok_or_else(|| StoreError::Unavailable("the store is not open".to_owned()))?;
+        Ok(session.gaps.clone())
+    }
+
+    fn note_gaps(&mut self, gaps: &[Gap]) -> Result<(), StoreError> {
+        let (Some(client), Some(session)) = (&self.client, self.session.take()) else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let mut all = session.gaps;
+        all.retain(|known| gaps.iter().all(|gap| gap.after != known.after));
+        all.extend(gaps);
+        all.sort_unstable();
+        let place = (session.position, session.epoch);
+        let version = self.store(client, place, &all, Some(&session.version))?;
+        self.session = Some(Session { version, gaps: all, ..session });
+        Ok(())
+    }
+
+    fn clear(&mut self, position: u64) -> Result<(), StoreError> {
+        let (Some(client), Some(session)) = (&self.client, &self.session) else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let cleared = schema::entities().try_for_each(|entity| self.clear_entity(client, entity));
+        let outcome =
+            cleared.and_then(|()| self.store(client, (position, session.epoch), &[], Some(&session.version)));
+        match (outcome, &mut self.session) {
+            (Ok(version), Some(session)) => {
+                (session.position, session.version) = (position, version);
+                session.gaps.clear();
+                Ok(())
+            }
             (outcome, _) => {
                 self.session = None;
                 outcome.map(|_| ())
@@ -272,7 +343,7 @@ impl Writer for OpensearchWriter {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
         let path = format!("/{}/_doc/{}", self.options.alias(entity), escaped(&document_id(id)));
-        let row = schema::found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
+        let row = found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
         Ok(row.is_some_and(|row| row["_source"].get(schema::DELETED).is_none()))
     }
 }
@@ -297,6 +368,16 @@ fn check(client: &Blocking, bulk: &mut Bulk, sent: &mut Vec<&Change>) -> Result<
 
 fn refused(change: &Change, reason: String) -> StoreError {
     StoreError::Refused { entity: Entity::of(change.entity).name, row: format!("{:?}", change.id), reason }
+}
+
+/// The gaps that the document of a position tells.
+fn gaps_of(body: &Json) -> Vec<Gap> {
+    let numbers = |name: &str| {
+        let list = body["_source"][name].as_array().cloned().unwrap_or_default();
+        list.iter().map(|number| number.as_u64().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let bounds = numbers("gapLower").into_iter().zip(numbers("gapUpper")).zip(numbers("gapAccepted"));
+    bounds.map(|((after, upto), accepted)| Gap { after, upto, is_accepted: accepted > 0 }).collect()
 }
 
 fn version_of(body: &Json) -> Result<Version, StoreError> {

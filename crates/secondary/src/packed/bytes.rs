@@ -1,5 +1,7 @@
 //! Numbers and texts as bytes, little-endian.
 
+use std::ops::Range;
+
 use protocol::Name;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -38,6 +40,13 @@ impl<'b> Input<'b> {
         let taken = &self.bytes[self.at..end];
         self.at = end;
         Ok(taken)
+    }
+
+    /// Takes the next bytes, and gives their place.
+    pub fn place(&mut self, length: usize) -> Result<Range<usize>, PackError> {
+        let at = self.at;
+        self.take(length)?;
+        Ok(at..at + length)
     }
 
     pub(super) fn u8(&mut self) -> Result<u8, PackError> {

@@ -50,9 +50,9 @@ impl Column {
                 let base = input.i64()?;
                 let nulls = match input.u8()? {
                     0 => None,
-                    _ => Some(place(input, rows.div_ceil(8))?),
+                    _ => Some(input.place(rows.div_ceil(8))?),
                 };
-                let at = place(input, rows * width)?.start;
+                let at = input.place(rows * width)?.start;
                 Self::Numbers { base, beside, width, at, nulls }
             }
             NAMES => {
@@ -63,20 +63,13 @@ impl Column {
                 }
                 let count = input.u32()?;
                 let names = (0..count).map(|_| input.text()).collect::<Result<Vec<_>, _>>()?;
-                let at = place(input, rows * width)?.start;
+                let at = input.place(rows * width)?.start;
                 Self::Names { names, width, at, beside }
             }
             TEXTS => Self::Texts(Texts::read(input, rows)?),
             _ => return Err(PackError::Damaged("a column has an unknown form")),
         })
     }
-}
-
-/// The place of the next bytes.
-pub(super) fn place(input: &mut Input<'_>, length: usize) -> Result<Range<usize>, PackError> {
-    let at = input.at;
-    input.take(length)?;
-    Ok(at..at + length)
 }
 
 /// The number of a row in a column of [`Column::Numbers`], before its base and the other column are added.

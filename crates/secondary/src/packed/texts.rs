@@ -8,7 +8,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::PackError;
 use super::bytes::{Input, bits, put_u32};
-use super::column::place;
 
 /// Rows of a block.
 const BLOCK_ROWS: usize = 64;
@@ -66,9 +65,9 @@ impl Texts {
     pub(super) fn read(input: &mut Input<'_>, rows: usize) -> Result<Self, PackError> {
         let nulls = match input.u8()? {
             0 => None,
-            _ => Some(place(input, rows.div_ceil(8))?),
+            _ => Some(input.place(rows.div_ceil(8))?),
         };
-        let hashes = place(input, rows * 4)?.start;
+        let hashes = input.place(rows * 4)?.start;
         let (mut blocks, mut start) = (Vec::new(), 0_usize);
         for _ in 0..rows.div_ceil(BLOCK_ROWS) {
             let length = input.u32()?;

@@ -188,7 +188,7 @@ impl Zones {
         }
     }
 
-    /// The same with the filters of texts.
+    /// Whether a row may meet a condition, by the zones and the filters of texts.
     pub(crate) fn may_have(&self, condition: &Condition, source: &dyn TextSource) -> Result<bool, PackError> {
         let Condition::All(all) = condition else {
             return match condition {

@@ -74,6 +74,10 @@ impl Dialect for Postgres {
         Some(("CAST(", " AS jsonb)"))
     }
 
+    fn stored<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        text::storable(text)
+    }
+
     fn test<'t>(&self, entity: &Entity, column: ColumnId, test: &'t Test) -> Cow<'t, Test> {
         text::test(entity, column, test)
     }

@@ -23,6 +23,7 @@ const NAME_BYTES_MAX: usize = 63;
 
 const VERSION_TABLE: &str = "baton_schema";
 const PROGRESS_TABLE: &str = "progress";
+const GAP_TABLE: &str = "progress_gap";
 
 /// Contents of a schema.
 #[derive(Debug, Default)]
@@ -115,6 +116,12 @@ impl Found {
                 "CREATE TABLE {PROGRESS_TABLE} (partition BIGINT PRIMARY KEY, position BIGINT NOT NULL)"
             ));
         }
+        if !self.columns.contains_key(GAP_TABLE) {
+            statements.push(format!(
+                "CREATE TABLE {GAP_TABLE} (partition BIGINT NOT NULL, lower BIGINT NOT NULL, upper BIGINT NOT NULL, \
+                 accepted BOOLEAN NOT NULL, PRIMARY KEY (partition, lower))"
+            ));
+        }
         if self.version.is_none() {
             statements.push(format!("CREATE TABLE {VERSION_TABLE} (version BIGINT NOT NULL)"));
             statements.push(format!("INSERT INTO {VERSION_TABLE} VALUES ({VERSION})"));
@@ -124,7 +131,8 @@ impl Found {
 
     /// Nothing is added to tables of somebody else.
     fn check_free(&self, schema: &str) -> Result<(), StoreError> {
-        let names = ENTITIES.iter().map(|entity| entity.name).chain([PROGRESS_TABLE, VERSION_TABLE]);
+        let names =
+            ENTITIES.iter().map(|entity| entity.name).chain([PROGRESS_TABLE, GAP_TABLE, VERSION_TABLE]);
         let taken = names.into_iter().find(|name| self.columns.contains_key(*name));
         taken.map_or(Ok(()), |name| {
             Err(StoreError::Schema(format!(
@@ -178,7 +186,7 @@ mod tests {
         };
         let mut found = Found { exists: true, version: Some(VERSION), ..Found::default() };
         found.columns = ENTITIES.iter().map(columns).collect();
-        found.columns.insert(PROGRESS_TABLE.to_owned(), BTreeSet::new());
+        found.columns.extend([PROGRESS_TABLE, GAP_TABLE].map(|table| (table.to_owned(), BTreeSet::new())));
         let indexes =
             ENTITIES.iter().flat_map(|entity| entity.indexes.iter().map(|index| index_name(entity, index)));
         found.indexes = indexes.collect();

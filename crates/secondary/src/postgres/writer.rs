@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use export::OwnRuntime;
 use protocol::{Key, PartitionId};
-use search::model::{ColumnId, Entity};
-use search::{StoreError, Value};
+use search::model::{ColumnId, ENTITIES, Entity};
+use search::{Gap, StoreError, Value};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Error};
 
@@ -92,6 +92,50 @@ impl Writer for PostgresWriter {
         Ok(())
     }
 
+    fn gaps(&mut self) -> Result<Vec<Gap>, StoreError> {
+        let Some(mut open) = self.open.take() else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let sql = "SELECT lower, upper, accepted FROM progress_gap WHERE partition=$1 ORDER BY lower";
+        let rows = sqlx::query_as::<_, (i64, i64, bool)>(sql).bind(i64::from(self.partition));
+        let rows = rows.fetch_all(&mut open.connection);
+        let rows = open.runtime.run(within(self.options.write_timeout, rows))?;
+        self.open = Some(open);
+        let gap = |(after, upto, is_accepted): (i64, i64, bool)| Gap {
+            after: after.cast_unsigned(),
+            upto: upto.cast_unsigned(),
+            is_accepted,
+        };
+        Ok(rows.into_iter().map(gap).collect())
+    }
+
+    fn note_gaps(&mut self, gaps: &[Gap]) -> Result<(), StoreError> {
+        let Some(mut open) = self.open.take() else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let sql = "INSERT INTO progress_gap VALUES ($1,$2,$3,$4) ON CONFLICT (partition, lower) DO UPDATE SET \
+                   upper=excluded.upper, accepted=excluded.accepted";
+        for gap in gaps {
+            let statement = sqlx::query(sql).bind(i64::from(self.partition)).bind(gap.after.cast_signed());
+            let statement = statement.bind(gap.upto.cast_signed()).bind(gap.is_accepted);
+            let written = statement.execute(&mut open.connection);
+            open.runtime.run(within(self.options.write_timeout, written))?;
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+
+    fn clear(&mut self, position: u64) -> Result<(), StoreError> {
+        let Some(mut open) = self.open.take() else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let step = (self.partition, open.position, position);
+        open.runtime.run(clear(&mut open.connection, step, self.options.write_timeout))?;
+        open.position = position;
+        self.open = Some(open);
+        Ok(())
+    }
+
     fn numbers(
         &mut self,
         entity: &'static Entity,
@@ -157,19 +201,11 @@ async fn write(
 async fn transaction(
     connection: &mut PgConnection,
     groups: &[Group<'_>],
-    (partition, from, to): (PartitionId, u64, u64),
+    step: (PartitionId, u64, u64),
     timeout: Duration,
 ) -> Result<(), Failure> {
     let mut transaction = within(timeout, connection.begin()).await?;
-    // Two that write the same partition see each other here, before they add to anything.
-    let step = sqlx::query("UPDATE progress SET position=$3 WHERE partition=$1 AND position=$2")
-        .bind(i64::from(partition))
-        .bind(from.cast_signed())
-        .bind(to.cast_signed());
-    if within(timeout, step.execute(&mut *transaction)).await?.rows_affected() != 1 {
-        let reason = format!("partition {partition} is written by somebody else, too");
-        return Err(StoreError::Unavailable(reason).into());
-    }
+    advance(&mut transaction, step, timeout).await?;
     for (at, group) in groups.iter().enumerate() {
         if let Err(error) = execute(&mut transaction, group, timeout).await? {
             within(timeout, transaction.rollback()).await?;
@@ -177,6 +213,39 @@ async fn transaction(
         }
     }
     Ok(within(timeout, transaction.commit()).await?)
+}
+
+/// Moves the position of a partition. Two that write the same one see each other here, before they add to anything.
+async fn advance(
+    connection: &mut PgConnection,
+    (partition, from, to): (PartitionId, u64, u64),
+    timeout: Duration,
+) -> Result<(), StoreError> {
+    let step = sqlx::query("UPDATE progress SET position=$3 WHERE partition=$1 AND position=$2")
+        .bind(i64::from(partition))
+        .bind(from.cast_signed())
+        .bind(to.cast_signed());
+    if within(timeout, step.execute(connection)).await?.rows_affected() == 1 {
+        return Ok(());
+    }
+    Err(StoreError::Unavailable(format!("partition {partition} is written by somebody else, too")))
+}
+
+/// Removes all rows and moves the position of a partition.
+async fn clear(
+    connection: &mut PgConnection,
+    step: (PartitionId, u64, u64),
+    timeout: Duration,
+) -> Result<(), StoreError> {
+    let mut transaction = within(timeout, connection.begin()).await?;
+    advance(&mut transaction, step, timeout).await?;
+    let tables: Vec<_> = ENTITIES.iter().map(|entity| format!("\"{}\"", entity.name)).collect();
+    // Made of names of the model.
+    let truncate = sqlx::query(AssertSqlSafe(format!("TRUNCATE {}", tables.join(", "))));
+    within(timeout, truncate.execute(&mut *transaction)).await?;
+    let gaps = sqlx::query("DELETE FROM progress_gap WHERE partition=$1").bind(i64::from(step.0));
+    within(timeout, gaps.execute(&mut *transaction)).await?;
+    within(timeout, transaction.commit()).await
 }
 
 /// Writes a group; the inner error is the database's answer.

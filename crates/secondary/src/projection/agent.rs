@@ -1,8 +1,6 @@
 //! Agents: their definitions, their instances, and their history.
 
-use protocol::{
-    AgentDefinitionRecord, AgentHistoryRecord, AgentInstanceRecord, Intent, Name, Record, RecordValue,
-};
+use protocol::{AgentDefinitionRecord, AgentHistoryRecord, AgentInstanceRecord, Intent, Name, Record};
 use search::Value;
 use search::model::{agent_definition as definition, agent_history as history, agent_instance as agent};
 use serde_json::to_string;
@@ -10,16 +8,7 @@ use serde_json::to_string;
 use crate::change::{Batch, RowId};
 use crate::words::word;
 
-pub(super) fn apply(record: &Record, batch: &mut Batch) {
-    match &record.value {
-        RecordValue::AgentDefinition(value) => define(record, value, batch),
-        RecordValue::AgentInstance(value) => instance(record, value, batch),
-        RecordValue::AgentHistory(value) => item(record, value, batch),
-        _ => {}
-    }
-}
-
-fn define(record: &Record, value: &AgentDefinitionRecord, batch: &mut Batch) {
+pub(super) fn define(record: &Record, value: &AgentDefinitionRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);
     match record.intent {
         Intent::Created => {
@@ -39,7 +28,7 @@ fn define(record: &Record, value: &AgentDefinitionRecord, batch: &mut Batch) {
     }
 }
 
-fn instance(record: &Record, value: &AgentInstanceRecord, batch: &mut Batch) {
+pub(super) fn instance(record: &Record, value: &AgentInstanceRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);
     let row = match record.intent {
         Intent::Created => {
@@ -69,7 +58,7 @@ fn instance(record: &Record, value: &AgentInstanceRecord, batch: &mut Batch) {
         .set(agent::ELEMENT_KEYS, text(to_string(&keys)));
 }
 
-fn item(record: &Record, value: &AgentHistoryRecord, batch: &mut Batch) {
+pub(super) fn item(record: &Record, value: &AgentHistoryRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);
     match record.intent {
         Intent::Created => {

@@ -3,8 +3,8 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use protocol::{
-    ActorType, BatchOperationType, GroupRecord, HistoryKind, Intent, Key, Name, Record, RecordValue,
-    RoleRecord, TenantRecord, compose_key,
+    ActorType, BatchOperationType, GroupRecord, HistoryDeletionRecord, HistoryKind, Intent, Key, Name,
+    Record, RecordValue, RoleRecord, TenantRecord, compose_key,
 };
 use search::Value;
 use search::model::{ColumnId, audit_log as log};
@@ -43,7 +43,7 @@ pub struct AuditSettings {
     pub of_clients: Vec<AuditCategory>,
     /// Kinds of things, of [`Self::ENTITY_TYPES`], that are left out of what is kept of users.
     pub users_without: Vec<&'static str>,
-    /// The same of clients.
+    /// Kinds of things, of [`Self::ENTITY_TYPES`], that are left out of what is kept of clients.
     pub clients_without: Vec<&'static str>,
 }
 
@@ -191,6 +191,27 @@ fn batch_type(operation: &str) -> Option<&'static str> {
     Some(kind.as_str())
 }
 
+/// Records that the log does not keep, or not of every intent.
+#[rustfmt::skip]
+macro_rules! not_kept {
+    () => {
+        RecordValue::Deployment(_) | RecordValue::Incident(_) | RecordValue::Message(_)
+        | RecordValue::MessageSubscription(_) | RecordValue::ProcessMessageSubscription(_)
+        | RecordValue::Timer(_) | RecordValue::MessageStartEventSubscription(_) | RecordValue::Error(_)
+        | RecordValue::ResourceDeletion(_) | RecordValue::CompensationSubscription(_)
+        | RecordValue::Signal(_) | RecordValue::SignalSubscription(_) | RecordValue::Escalation(_)
+        | RecordValue::ConditionalSubscription(_) | RecordValue::ConditionalEvaluation(_)
+        | RecordValue::RuntimeInstruction(_) | RecordValue::ClusterVariable(_)
+        | RecordValue::BatchOperationCreation(_) | RecordValue::BatchOperationChunk(_)
+        | RecordValue::BatchOperationExecution(_) | RecordValue::BatchOperationInitialization(_)
+        | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::ProcessInstanceBatch(_)
+        | RecordValue::MultiInstance(_) | RecordValue::AdHocSubProcessInstruction(_)
+        | RecordValue::GlobalListener(_) | RecordValue::VariableDocument(_) | RecordValue::Clock(_)
+        | RecordValue::AgentDefinition(_) | RecordValue::AgentInstance(_) | RecordValue::AgentHistory(_)
+        | RecordValue::Purge(_)
+    };
+}
+
 fn entry(record: &Record) -> Option<Entry> {
     let entry = match &record.value {
         RecordValue::ProcessInstanceCreation(_)
@@ -233,21 +254,7 @@ fn entry(record: &Record) -> Option<Entry> {
                 .with(log::REQUIREMENTS_KEY, value.decision_requirements_key)
                 .with(log::TENANT, &value.tenant_id)
         },
-        RecordValue::HistoryDeletion(value) => {
-            let is_process = *value.resource_type == *HistoryKind::ProcessInstance.as_str();
-            // Of which definition it was, the record does not tell.
-            let (kind, column, of) = if is_process {
-                ("PROCESS_INSTANCE", log::INSTANCE_KEY, &value.process_id)
-            } else {
-                ("DECISION", log::EVALUATION_KEY, &value.decision_definition_id)
-            };
-            Entry::new(kind, "DELETE", value.resource_key)
-                .with(column, value.resource_key)
-                .with(log::DESCRIPTION, Value::non_empty(of))
-                .with(log::PROCESS_ID, Value::non_empty(&value.process_id))
-                .with(log::DECISION_ID, Value::non_empty(&value.decision_definition_id))
-                .with(log::TENANT, Value::non_empty(&value.tenant_id))
-        }
+        RecordValue::HistoryDeletion(value) => of_deletion(value),
         RecordValue::BatchOperationCreation(value) if record.intent == Intent::Created => {
             Entry::new("BATCH", "CREATE", value.batch_operation_key)
                 .with(log::BATCH_KEY, value.batch_operation_key)
@@ -264,9 +271,25 @@ fn entry(record: &Record) -> Option<Entry> {
                 .with(log::BATCH_KEY, value.batch_operation_key)
                 .with(log::BATCH_TYPE, &value.batch_operation_type)
         }
-        _ => return None,
+        not_kept!() => return None,
     };
     Some(entry)
+}
+
+fn of_deletion(value: &HistoryDeletionRecord) -> Entry {
+    let is_process = *value.resource_type == *HistoryKind::ProcessInstance.as_str();
+    // Of which definition it was, the record does not tell.
+    let (kind, column, of) = if is_process {
+        ("PROCESS_INSTANCE", log::INSTANCE_KEY, &value.process_id)
+    } else {
+        ("DECISION", log::EVALUATION_KEY, &value.decision_definition_id)
+    };
+    Entry::new(kind, "DELETE", value.resource_key)
+        .with(column, value.resource_key)
+        .with(log::DESCRIPTION, Value::non_empty(of))
+        .with(log::PROCESS_ID, Value::non_empty(&value.process_id))
+        .with(log::DECISION_ID, Value::non_empty(&value.decision_definition_id))
+        .with(log::TENANT, Value::non_empty(&value.tenant_id))
 }
 
 fn of_instance(record: &Record) -> Option<Entry> {
@@ -318,7 +341,8 @@ fn of_instance(record: &Record) -> Option<Entry> {
                 &value.tenant_id,
             )
         }
-        _ => return None,
+        RecordValue::ProcessInstance(_) => return None,
+        _ => unreachable!("the caller picks those of instances"),
     };
     Some(entry)
 }
@@ -371,7 +395,7 @@ fn of_resource(record: &Record) -> Option<Entry> {
             entry(value.resource_key, value.deployment_key, &value.tenant_id, &value.resource_name)
                 .with(log::RESOURCE_KEY, value.resource_key)
         }
-        _ => return None,
+        _ => unreachable!("the caller picks those of resources"),
     };
     Some(entry)
 }
@@ -434,7 +458,7 @@ fn of_identity(record: &Record) -> Option<Entry> {
             let TenantRecord { tenant_id, name, entity_id, entity_type, .. } = &**value;
             with_member(entry("TENANT", tenant_id, name), entity_id, entity_type).with(log::TENANT, tenant_id)
         }
-        _ => return None,
+        _ => unreachable!("the caller picks those of identities"),
     };
     Some(entry)
 }

@@ -28,7 +28,7 @@ pub(super) fn apply(record: &Record, value: &DecisionEvaluationRecord, batch: &m
             .set(decision::PROCESS_ID, Value::non_empty(&value.bpmn_process_id))
             .set(decision::DEFINITION_KEY, value.process_definition_key)
             .set(decision::INSTANCE_KEY, value.process_instance_key)
-            .set(decision::RESULT, Name::from(evaluated.decision_output.as_str()))
+            .set(decision::RESULT, Name::from(&*evaluated.decision_output.canonical()))
             .set(decision::ROOT_DECISION_KEY, value.decision_key)
             .set(decision::ROOT_INSTANCE_KEY, value.root_process_instance_key)
             .set(decision::STATE, if is_failed { "FAILED" } else { "EVALUATED" })
@@ -80,7 +80,7 @@ fn inputs(evaluated: &EvaluatedDecisionRecord) -> String {
     list(&evaluated.evaluated_inputs, &mut out, |input, out| {
         text("inputId", &input.input_id, out);
         text("inputName", &input.input_name, out);
-        text("inputValue", input.input_value.as_str(), out);
+        text("inputValue", &input.input_value.canonical(), out);
     });
     json(out)
 }
@@ -95,7 +95,7 @@ fn rules(evaluated: &EvaluatedDecisionRecord) -> String {
         list(&rule.evaluated_outputs, out, |output, out| {
             text("outputId", &output.output_id, out);
             text("outputName", &output.output_name, out);
-            text("outputValue", output.output_value.as_str(), out);
+            text("outputValue", &output.output_value.canonical(), out);
             text("ruleId", &rule.rule_id, out);
             out.extend_from_slice(index.as_bytes());
         });

@@ -118,10 +118,10 @@ impl Begun {
 impl Durations {
     /// Counts what a record ends.
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
-        match &record.value {
-            RecordValue::ProcessInstance(value) => self.of_element(record, value),
-            RecordValue::Job(value) => self.of_job(record, value, batch),
-            _ => {}
+        if let RecordValue::ProcessInstance(value) = &record.value {
+            self.of_element(record, value);
+        } else if let RecordValue::Job(value) = &record.value {
+            self.of_job(record, value, batch);
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn deletion(record: &Record, value: &HistoryDeletionRecord, batch: &m
         .set(deletion::TYPE, &value.resource_type)
         .set(deletion::RESOURCE_KEY, value.resource_key)
         .set(deletion::TIME, record.timestamp_ms);
-    // Nobody finds it from now on; the rest follows.
+    // No search finds it from now on; the rest follows. The rest follows.
     if *value.resource_type == *HistoryKind::ProcessInstance.as_str() {
         batch.delete(&instance::ENTITY, RowId::Key(value.resource_key));
     }

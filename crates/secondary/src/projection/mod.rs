@@ -60,25 +60,25 @@ impl Projection {
         }
     }
 
-    /// The same with another choice of what the audit log keeps.
+    /// Sets the choice of what the audit log keeps.
     #[must_use]
     pub fn with_audit(self, audit: AuditSettings) -> Self {
         Self { audit, ..self }
     }
 
-    /// The same with another interval that usage is counted by.
+    /// Sets the interval that usage is counted by.
     #[must_use]
     pub fn with_usage_interval(self, interval: Duration) -> Self {
         Self { usage: Usage::every(interval), ..self }
     }
 
-    /// The same, that keeps the steps of instances or does not.
+    /// Sets whether the steps of instances are kept.
     #[must_use]
     pub fn with_steps(self, steps: bool) -> Self {
         Self { steps, ..self }
     }
 
-    /// The same, that counts how long elements take or does not.
+    /// Sets whether the durations of elements are counted.
     #[must_use]
     pub fn with_durations(self, durations: bool) -> Self {
         Self { durations: durations.then(Durations::default), ..self }
@@ -108,13 +108,17 @@ impl Projection {
         audit_log::apply(record, &self.audit, &mut self.names, batch);
         self.usage.apply(record, batch);
         wait_state::apply(record, batch);
-        agent::apply(record, batch);
         if self.steps {
             step::apply(record, batch);
         }
         if let Some(durations) = &mut self.durations {
             durations.apply(record, batch);
         }
+        self.apply_value(record, batch);
+    }
+
+    /// The rows that the record's value is shown in.
+    fn apply_value(&mut self, record: &Record, batch: &mut Batch) {
         match &record.value {
             RecordValue::ProcessInstance(value) => {
                 element::apply(record, value, &mut self.names, &mut self.ended, batch);
@@ -144,7 +148,23 @@ impl Projection {
             RecordValue::BatchOperationLifecycleManagement(value) => {
                 batch_operation::lifecycle(record, value, batch);
             }
-            _ => {}
+            RecordValue::AgentDefinition(value) => agent::define(record, value, batch),
+            RecordValue::AgentInstance(value) => agent::instance(record, value, batch),
+            RecordValue::AgentHistory(value) => agent::item(record, value, batch),
+            // They make no row of their own: the engine is asked for their things, or they go with another record.
+            #[rustfmt::skip]
+            RecordValue::Deployment(_) | RecordValue::Message(_) | RecordValue::MessageSubscription(_)
+            | RecordValue::Timer(_) | RecordValue::ProcessInstanceCreation(_) | RecordValue::Error(_)
+            | RecordValue::ResourceDeletion(_) | RecordValue::CompensationSubscription(_)
+            | RecordValue::Signal(_) | RecordValue::SignalSubscription(_) | RecordValue::Escalation(_)
+            | RecordValue::ConditionalSubscription(_) | RecordValue::ConditionalEvaluation(_)
+            | RecordValue::ProcessInstanceMigration(_) | RecordValue::ProcessInstanceModification(_)
+            | RecordValue::RuntimeInstruction(_) | RecordValue::ClusterVariable(_) | RecordValue::Resource(_)
+            | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::ProcessInstanceBatch(_)
+            | RecordValue::MultiInstance(_) | RecordValue::AdHocSubProcessInstruction(_)
+            | RecordValue::GlobalListener(_) | RecordValue::VariableDocument(_) | RecordValue::Clock(_)
+            | RecordValue::User(_) | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_)
+            | RecordValue::MappingRule(_) | RecordValue::Authorization(_) | RecordValue::Purge(_) => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 //! what was done with the instance by whom. A row is never changed.
 
 use protocol::{Intent, Key, Name, Record, RecordValue, RecordedInstance};
-use search::model::instance_step as step;
+use search::model::{StepKind, instance_step as step};
 
 use crate::change::{Batch, Change, RowId};
 use crate::words::{local, word};
@@ -10,7 +10,9 @@ use crate::words::{local, word};
 pub(super) fn apply(record: &Record, batch: &mut Batch) {
     let Some(kind) = kind(record) else { return };
     let row = batch.insert(&step::ENTITY, RowId::Key(record.position));
-    row.set(step::TIME, record.timestamp_ms).set(step::TYPE, word(kind)).set(step::SUBJECT_KEY, record.key);
+    row.set(step::TIME, record.timestamp_ms)
+        .set(step::TYPE, word(kind.as_str()))
+        .set(step::SUBJECT_KEY, record.key);
     match &record.value {
         RecordValue::ProcessInstance(value) => {
             of_instance(row, &value.instance);
@@ -37,13 +39,13 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
             of_instance(row, &value.instance);
             row.set(step::ELEMENT_KEY, value.scope_key)
                 .set(step::NAME, local(&value.name))
-                .set(step::VALUE, Name::from(value.value.as_str()));
+                .set(step::VALUE, Name::from(&*value.value.canonical()));
         }
         RecordValue::Job(value) => {
             of_instance(row, &value.instance);
             of_element(row, &value.element_id, value.element_instance_key);
             row.set(step::TENANT, local(&value.tenant_id)).set(step::NAME, local(&value.job_type));
-            let told = if matches!(kind, "JOB_FAILED") { &value.error_message } else { &value.worker };
+            let told = if kind == StepKind::JobFailed { &value.error_message } else { &value.worker };
             row.set(step::VALUE, search::Value::non_empty(told));
         }
         RecordValue::Incident(value) => {
@@ -65,39 +67,64 @@ fn actor(record: &Record) -> Option<&Name> {
     record.actor.as_ref()?.id.as_ref()
 }
 
-/// The name of a step. `None`: it is none.
-fn kind(record: &Record) -> Option<&'static str> {
-    Some(match (&record.value, record.intent) {
-        (RecordValue::ProcessInstance(value), intent) => {
+/// The kind of step that a record is. `None`: it is none.
+fn kind(record: &Record) -> Option<StepKind> {
+    let intent = record.intent;
+    Some(match &record.value {
+        RecordValue::ProcessInstance(value) => {
             let is_flow = &*value.bpmn_element_type == "SEQUENCE_FLOW";
             let is_process = &*value.bpmn_element_type == "PROCESS";
             match intent {
                 _ if is_flow => return None,
-                Intent::ElementActivating => "ELEMENT_ACTIVATED",
-                Intent::ElementCompleted => "ELEMENT_COMPLETED",
-                Intent::ElementTerminated => "ELEMENT_TERMINATED",
+                Intent::ElementActivating => StepKind::ElementActivated,
+                Intent::ElementCompleted => StepKind::ElementCompleted,
+                Intent::ElementTerminated => StepKind::ElementTerminated,
                 // Without anybody who asked for it, the instance ends with another, or by itself.
-                Intent::ElementTerminating if is_process && record.actor.is_some() => "CANCELED",
-                Intent::Suspended => "SUSPENDED",
-                Intent::Resumed => "RESUMED",
+                Intent::ElementTerminating if is_process && record.actor.is_some() => StepKind::Canceled,
+                Intent::Suspended => StepKind::Suspended,
+                Intent::Resumed => StepKind::Resumed,
                 _ => return None,
             }
         }
-        (RecordValue::ProcessInstanceModification(_), Intent::Modified) => "MODIFIED",
-        (RecordValue::ProcessInstanceMigration(_), Intent::Migrated) => "MIGRATED",
-        (RecordValue::Variable(_), Intent::Created | Intent::Updated) => "VARIABLE_SET",
-        (RecordValue::Job(_), intent) => match intent {
-            Intent::Created => "JOB_CREATED",
-            Intent::Activated => "JOB_ACTIVATED",
-            Intent::Completed => "JOB_COMPLETED",
-            Intent::Failed | Intent::ErrorThrown => "JOB_FAILED",
-            Intent::TimedOut => "JOB_TIMED_OUT",
-            Intent::Canceled => "JOB_CANCELED",
+        RecordValue::ProcessInstanceModification(_) if intent == Intent::Modified => StepKind::Modified,
+        RecordValue::ProcessInstanceMigration(_) if intent == Intent::Migrated => StepKind::Migrated,
+        RecordValue::Variable(_) if matches!(intent, Intent::Created | Intent::Updated) => {
+            StepKind::VariableSet
+        }
+        RecordValue::Job(_) => match intent {
+            Intent::Created => StepKind::JobCreated,
+            Intent::Activated => StepKind::JobActivated,
+            Intent::Completed => StepKind::JobCompleted,
+            Intent::Failed | Intent::ErrorThrown => StepKind::JobFailed,
+            Intent::TimedOut => StepKind::JobTimedOut,
+            Intent::Canceled => StepKind::JobCanceled,
             _ => return None,
         },
-        (RecordValue::Incident(_), Intent::Created) => "INCIDENT_CREATED",
-        (RecordValue::Incident(_), Intent::Resolved) => "INCIDENT_RESOLVED",
-        _ => return None,
+        RecordValue::Incident(_) if intent == Intent::Created => StepKind::IncidentCreated,
+        RecordValue::Incident(_) if intent == Intent::Resolved => StepKind::IncidentResolved,
+        // Others are no steps that people tell of.
+        #[rustfmt::skip]
+        RecordValue::Deployment(_) | RecordValue::Incident(_) | RecordValue::Message(_)
+        | RecordValue::MessageSubscription(_) | RecordValue::ProcessMessageSubscription(_)
+        | RecordValue::Timer(_) | RecordValue::MessageStartEventSubscription(_) | RecordValue::Variable(_)
+        | RecordValue::ProcessInstanceCreation(_) | RecordValue::Error(_) | RecordValue::Process(_)
+        | RecordValue::ResourceDeletion(_) | RecordValue::CompensationSubscription(_)
+        | RecordValue::Signal(_) | RecordValue::SignalSubscription(_) | RecordValue::Escalation(_)
+        | RecordValue::ConditionalSubscription(_) | RecordValue::ConditionalEvaluation(_)
+        | RecordValue::ProcessInstanceMigration(_) | RecordValue::ProcessInstanceModification(_)
+        | RecordValue::RuntimeInstruction(_) | RecordValue::DecisionRequirements(_)
+        | RecordValue::Decision(_) | RecordValue::Form(_) | RecordValue::ClusterVariable(_)
+        | RecordValue::Resource(_) | RecordValue::DecisionEvaluation(_)
+        | RecordValue::BatchOperationCreation(_) | RecordValue::BatchOperationChunk(_)
+        | RecordValue::BatchOperationExecution(_) | RecordValue::BatchOperationInitialization(_)
+        | RecordValue::BatchOperationLifecycleManagement(_)
+        | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::HistoryDeletion(_)
+        | RecordValue::ProcessInstanceBatch(_) | RecordValue::MultiInstance(_)
+        | RecordValue::AdHocSubProcessInstruction(_) | RecordValue::UserTask(_)
+        | RecordValue::GlobalListener(_) | RecordValue::VariableDocument(_) | RecordValue::Clock(_)
+        | RecordValue::User(_) | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_)
+        | RecordValue::MappingRule(_) | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_)
+        | RecordValue::AgentInstance(_) | RecordValue::AgentHistory(_) | RecordValue::Purge(_) => return None,
     })
 }
 

@@ -38,22 +38,49 @@ impl Usage {
 
     /// Adds what a record counts for.
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
-        match (&record.value, record.intent) {
+        let intent = record.intent;
+        match &record.value {
             // One that no other called.
-            (RecordValue::ProcessInstance(value), Intent::ElementActivating)
-                if value.instance.parent_process_instance_key.is_none()
+            RecordValue::ProcessInstance(value)
+                if intent == Intent::ElementActivating
+                    && value.instance.parent_process_instance_key.is_none()
                     && *value.bpmn_element_type == *"PROCESS" =>
             {
                 self.count(record, usage::PROCESS_INSTANCES, &value.instance.tenant_id, 1, batch);
             }
-            (RecordValue::DecisionEvaluation(value), Intent::Evaluated | Intent::Failed) => {
+            RecordValue::DecisionEvaluation(value)
+                if matches!(intent, Intent::Evaluated | Intent::Failed) =>
+            {
                 let decisions = value.evaluated_decisions.len() as i64;
                 self.count(record, usage::DECISION_INSTANCES, &value.tenant_id, decisions, batch);
             }
-            (RecordValue::UserTask(value), Intent::Assigned) if !value.assignee.is_empty() => {
+            RecordValue::UserTask(value) if intent == Intent::Assigned && !value.assignee.is_empty() => {
                 self.assigned(record, &value.tenant_id, &value.assignee, batch);
             }
-            _ => {}
+            // Licences do not count them.
+            #[rustfmt::skip]
+            RecordValue::Job(_) | RecordValue::Deployment(_) | RecordValue::ProcessInstance(_)
+            | RecordValue::Incident(_) | RecordValue::Message(_) | RecordValue::MessageSubscription(_)
+            | RecordValue::ProcessMessageSubscription(_) | RecordValue::Timer(_)
+            | RecordValue::MessageStartEventSubscription(_) | RecordValue::Variable(_)
+            | RecordValue::ProcessInstanceCreation(_) | RecordValue::Error(_) | RecordValue::Process(_)
+            | RecordValue::ResourceDeletion(_) | RecordValue::CompensationSubscription(_)
+            | RecordValue::Signal(_) | RecordValue::SignalSubscription(_) | RecordValue::Escalation(_)
+            | RecordValue::ConditionalSubscription(_) | RecordValue::ConditionalEvaluation(_)
+            | RecordValue::ProcessInstanceMigration(_) | RecordValue::ProcessInstanceModification(_)
+            | RecordValue::RuntimeInstruction(_) | RecordValue::DecisionRequirements(_)
+            | RecordValue::Decision(_) | RecordValue::Form(_) | RecordValue::ClusterVariable(_)
+            | RecordValue::Resource(_) | RecordValue::DecisionEvaluation(_)
+            | RecordValue::BatchOperationCreation(_) | RecordValue::BatchOperationChunk(_)
+            | RecordValue::BatchOperationExecution(_) | RecordValue::BatchOperationInitialization(_)
+            | RecordValue::BatchOperationLifecycleManagement(_)
+            | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::HistoryDeletion(_)
+            | RecordValue::ProcessInstanceBatch(_) | RecordValue::MultiInstance(_)
+            | RecordValue::AdHocSubProcessInstruction(_) | RecordValue::UserTask(_)
+            | RecordValue::GlobalListener(_) | RecordValue::VariableDocument(_) | RecordValue::Clock(_)
+            | RecordValue::User(_) | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_)
+            | RecordValue::MappingRule(_) | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_)
+            | RecordValue::AgentInstance(_) | RecordValue::AgentHistory(_) | RecordValue::Purge(_) => {}
         }
     }
 

@@ -8,8 +8,10 @@ use crate::words::local;
 
 pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);
-    let text = || Name::from(value.value.as_str());
-    let is_truncated = || value.value.as_str().chars().nth(VALUE_CHARS_MAX).is_some();
+    let shown = matches!(record.intent, Intent::Created | Intent::Updated).then(|| value.value.canonical());
+    let shown = shown.as_deref().unwrap_or_default();
+    let text = || Name::from(shown);
+    let is_truncated = || shown.chars().nth(VALUE_CHARS_MAX).is_some();
     match record.intent {
         Intent::Created => {
             batch

@@ -115,7 +115,28 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
         RecordValue::ProcessMessageSubscription(value) => message(value),
         RecordValue::SignalSubscription(value) => signal(value),
         RecordValue::ConditionalSubscription(value) => condition(value),
-        _ => return,
+        // No element waits for them.
+        #[rustfmt::skip]
+        RecordValue::Deployment(_) | RecordValue::ProcessInstance(_) | RecordValue::Incident(_)
+        | RecordValue::Message(_) | RecordValue::MessageSubscription(_)
+        | RecordValue::MessageStartEventSubscription(_) | RecordValue::Variable(_)
+        | RecordValue::ProcessInstanceCreation(_) | RecordValue::Error(_) | RecordValue::Process(_)
+        | RecordValue::ResourceDeletion(_) | RecordValue::CompensationSubscription(_)
+        | RecordValue::Signal(_) | RecordValue::Escalation(_) | RecordValue::ConditionalEvaluation(_)
+        | RecordValue::ProcessInstanceMigration(_) | RecordValue::ProcessInstanceModification(_)
+        | RecordValue::RuntimeInstruction(_) | RecordValue::DecisionRequirements(_)
+        | RecordValue::Decision(_) | RecordValue::Form(_) | RecordValue::ClusterVariable(_)
+        | RecordValue::Resource(_) | RecordValue::DecisionEvaluation(_)
+        | RecordValue::BatchOperationCreation(_) | RecordValue::BatchOperationChunk(_)
+        | RecordValue::BatchOperationExecution(_) | RecordValue::BatchOperationInitialization(_)
+        | RecordValue::BatchOperationLifecycleManagement(_)
+        | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::HistoryDeletion(_)
+        | RecordValue::ProcessInstanceBatch(_) | RecordValue::MultiInstance(_)
+        | RecordValue::AdHocSubProcessInstruction(_) | RecordValue::GlobalListener(_)
+        | RecordValue::VariableDocument(_) | RecordValue::Clock(_) | RecordValue::User(_)
+        | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_) | RecordValue::MappingRule(_)
+        | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_) | RecordValue::AgentInstance(_)
+        | RecordValue::AgentHistory(_) | RecordValue::Purge(_) => return,
     };
     if !place.is_catch_event() {
         return;

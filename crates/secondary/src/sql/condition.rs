@@ -10,8 +10,13 @@ use super::Query;
 /// Conditions that are joined side by side.
 const JOINED_MAX: usize = 50;
 
-/// Values of a list that are bound; numbers beyond it stand in the text, since databases bind some 32,000 values.
+/// Values of a list that are bound one by one, since databases bind some 32,000 values. Of a longer list, numbers stand
+/// in the text, and texts are one value, a JSON array.
 const BOUND_MAX: usize = 4000;
+/// Beginnings of identities that an index is asked for; of more, databases are slow to make a plan.
+const BEGINNINGS_MAX: usize = 1000;
+/// Values of a statement beyond which all lists are long ones.
+const BOUND_ALL_MAX: usize = 20_000;
 
 /// Writes what is compared.
 type ColumnText<'f> = &'f dyn for<'q, 'd> Fn(&'q mut Query<'d>) -> &'q mut Query<'d>;
@@ -54,21 +59,43 @@ impl Query<'_> {
         if filters.is_empty() {
             return self.push(none);
         }
+        self.grouped(filters, word, &|query, filter| _ = query.filter(scope, filter))
+    }
+
+    /// Conditions in groups of groups, in parentheses.
+    fn grouped<T>(
+        &mut self,
+        items: &[T],
+        word: &str,
+        write: &dyn for<'q, 'd> Fn(&'q mut Query<'d>, &T),
+    ) -> &mut Self {
         self.push("(");
-        if filters.len() > JOINED_MAX {
-            let size = filters.len().div_ceil(JOINED_MAX).max(JOINED_MAX);
-            for (at, group) in filters.chunks(size).enumerate() {
-                self.push(if at > 0 { word } else { "" }).joined(scope, group, word, none);
+        if items.len() > JOINED_MAX {
+            let size = items.len().div_ceil(JOINED_MAX).max(JOINED_MAX);
+            for (at, group) in items.chunks(size).enumerate() {
+                self.push(if at > 0 { word } else { "" }).grouped(group, word, write);
             }
             return self.push(")");
         }
-        for (at, filter) in filters.iter().enumerate() {
-            if at > 0 {
-                self.push(word);
-            }
-            self.filter(scope, filter);
+        for (at, item) in items.iter().enumerate() {
+            self.push(if at > 0 { word } else { "" });
+            write(self, item);
         }
         self.push(")")
+    }
+
+    /// Whether so many values, or so many more, are too many to be bound one by one.
+    fn are_many(&self, count: usize) -> bool {
+        count > BOUND_MAX || self.values.len() + count > BOUND_ALL_MAX
+    }
+
+    /// Texts as rows of one column, of one value.
+    fn rows_of(&mut self, texts: &[Value]) -> &mut Self {
+        let texts: Vec<_> =
+            texts.iter().filter_map(Value::text).map(|text| self.dialect.stored(text)).collect();
+        let list = serde_json::to_string(&texts).expect("texts are JSON");
+        let (before, after) = self.dialect.elements();
+        self.push("SELECT l.value FROM ").push(before).value(list.into(), Kind::List).push(after).push(" l")
     }
 
     fn related(&mut self, scope: Scope, related: &Related) -> &mut Self {
@@ -109,14 +136,28 @@ impl Query<'_> {
         self.push(" AND ").column(scope, column).push(" IS NOT DISTINCT FROM ").column(scope, twin).push("))")
     }
 
-    pub(super) fn begins_with(&mut self, identity: ColumnText<'_>, key: &Value) -> &mut Self {
+    /// An identity begins with one of some keys.
+    pub(super) fn begins_with_any(&mut self, identity: ColumnText<'_>, keys: &[Value]) -> &mut Self {
+        // Each key takes two.
+        let are_many = self.are_many(2 * keys.len());
+        self.grouped(keys, " OR ", &|query, key| query.begins_with(identity, key, are_many))
+    }
+
+    fn begins_with(&mut self, identity: ColumnText<'_>, key: &Value, are_many: bool) {
         let key = key.integer().unwrap_or_default();
         self.push("(");
-        identity(self);
-        self.push(">=").value(format!("{key}_").into(), Kind::Text).push(" AND ");
-        identity(self);
-        // The suffix behind the underscore.
-        self.push("<").value(format!("{key}`").into(), Kind::Text).push(")")
+        // The last character is the one behind the underscore.
+        for (word, operator, end) in [("", ">=", '_'), (" AND ", "<", '`')] {
+            self.push(word);
+            identity(self);
+            let bound = format!("{key}{end}");
+            if are_many {
+                self.push(operator).push("'").push(&bound).push("'");
+            } else {
+                self.push(operator).value(bound.into(), Kind::Text);
+            }
+        }
+        self.push(")");
     }
 
     fn latest(&mut self, scope: Scope, latest: &Latest) -> &mut Self {
@@ -175,11 +216,16 @@ impl Query<'_> {
         if is_negated {
             self.push("(").column(scope, column).push(" IS NULL OR NOT ");
         }
-        self.push(before).column(scope, column).push(after).push(" ?| ARRAY[");
-        for (at, value) in values.into_iter().enumerate() {
-            self.push(if at == 0 { "" } else { "," }).value(value, Kind::Text);
+        self.push(before).column(scope, column).push(after).push(" ?| ARRAY");
+        if self.are_many(values.len()) {
+            self.push("(").rows_of(&values).push(")");
+        } else {
+            for (at, value) in values.into_iter().enumerate() {
+                self.push(if at == 0 { "[" } else { "," }).value(value, Kind::Text);
+            }
+            self.push("]");
         }
-        self.push(if is_negated { "])" } else { "]" })
+        self.push(if is_negated { ")" } else { "" })
     }
 
     /// A test of a column, and what follows from it where only that shows an index to be of use.
@@ -207,7 +253,7 @@ impl Query<'_> {
             !operands.iter().any(|operand| matches!(operand, Operand::Text(text) if &**text == *usual))
         };
         let usual = entity.usual(column).filter(is_unusual);
-        let is_beginning = entity.id_begins_with == Some(column);
+        let is_beginning = entity.id_begins_with == Some(column) && operands.len() <= BEGINNINGS_MAX;
         // A row that is asked whether it has another one finds that by its key: whatever else is looked for is not few.
         let is_cut = scope.depth == 0 && entity.is_cut(column);
         if usual.is_none() && !is_beginning && !is_cut {
@@ -215,12 +261,8 @@ impl Query<'_> {
         }
         self.push("(").test_value(&|query| query.column(scope, column), kind, test);
         if is_beginning {
-            for (at, operand) in operands.iter().enumerate() {
-                self.push(if at == 0 { " AND (" } else { " OR " });
-                let key = value_of(operand, kind).unwrap_or(Value::Null);
-                self.begins_with(&|query| query.column(scope, 0), &key);
-            }
-            self.push(")");
+            let keys: Vec<_> = operands.iter().filter_map(|operand| value_of(operand, kind)).collect();
+            self.push(" AND ").begins_with_any(&|query| query.column(scope, 0), &keys);
         }
         if let Some(usual) = usual {
             self.push(" AND ").column(scope, column).push("<>").word(usual);
@@ -298,8 +340,16 @@ impl Query<'_> {
             return self.push(if is_negated { "1=1" } else { "1=0" });
         }
         value(self);
-        self.push(if is_negated { " NOT IN (" } else { " IN (" });
-        let are_many = values.len() > BOUND_MAX;
+        self.push(if is_negated { " NOT" } else { "" }).one_of(values, kind)
+    }
+
+    /// The list of values behind a column.
+    pub(super) fn one_of(&mut self, values: Vec<Value>, kind: Kind) -> &mut Self {
+        self.push(" IN (");
+        let are_many = self.are_many(values.len());
+        if are_many && !kind.is_integer() {
+            return self.rows_of(&values).push(")");
+        }
         for (at, value) in values.into_iter().enumerate() {
             if at > 0 {
                 self.push(",");

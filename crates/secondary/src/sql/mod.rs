@@ -46,6 +46,10 @@ pub(crate) trait Dialect {
     fn cut(&self, text: &str) -> String {
         text.chars().take(CUT_CHARS).collect()
     }
+    /// A text as the database keeps it.
+    fn stored<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
+    }
     /// A test of a column, as it must be for what the database keeps of the column's values.
     fn test<'t>(&self, _: &Entity, _: ColumnId, test: &'t Test) -> Cow<'t, Test> {
         Cow::Borrowed(test)

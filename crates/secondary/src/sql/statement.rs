@@ -203,17 +203,9 @@ pub(crate) fn remove<'d>(
     query.push("DELETE FROM ").name(entity.name).push(" WHERE ").name(id).push(" IN (SELECT ").name(id);
     query.push(" FROM ").name(entity.name).push(" WHERE ");
     if entity.id_begins_with == Some(column) {
-        for (at, value) in values.iter().enumerate() {
-            query.push(if at == 0 { "(" } else { " OR " });
-            query.begins_with(&|query| query.name(id), value);
-        }
-        query.push(")");
+        query.begins_with_any(&|query| query.name(id), values);
     } else {
-        query.name(name).push(" IN (");
-        for (at, value) in values.iter().enumerate() {
-            query.push(if at == 0 { "" } else { "," }).value(value.clone(), *kind);
-        }
-        query.push(")");
+        query.name(name).one_of(values.to_vec(), *kind);
     }
     query.push(" LIMIT ").integer(i64::from(limit)).push(")");
     for (at, column) in told.iter().enumerate() {

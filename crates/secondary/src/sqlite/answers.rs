@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use search::{Found, Row, Search, Statistics, row_bytes};
+use search::{Found, Question, Row, row_bytes};
 
 use super::SqliteOptions;
 
@@ -12,13 +12,6 @@ const KEPT_MAX: usize = 64;
 const BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Rows of an answer that is kept: longer ones are for programs, which do not ask the same again.
 const ROWS_MAX: usize = 200;
-
-/// A question to the store.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Question {
-    Search(Search),
-    Statistics(Statistics),
-}
 
 /// Answers for one state of the file.
 #[derive(Default)]
@@ -94,7 +87,7 @@ fn bytes(rows: &[Row]) -> usize {
 #[cfg(test)]
 mod tests {
     use search::model::process_instance as instance;
-    use search::{EntityRef, Filter, Position};
+    use search::{EntityRef, Filter, Position, Search};
 
     use super::*;
 
@@ -142,7 +135,7 @@ mod tests {
         let options = SqliteOptions::new(&directory.path().join("a.sqlite"));
         options
             .connect()
-            .and_then(|it| it.execute_batch("CREATE TABLE t (x)").map_err(super::super::failed))
+            .and_then(|it| it.execute_batch("CREATE TABLE t (x)").map_err(super::super::error::failed))
             .expect("a file");
         let answers = Answers::default();
         let version = answers.find(&options, &question(0)).expect_err("nothing is kept");

@@ -1,21 +1,25 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use parking_lot::RwLockReadGuard;
 use rusqlite::Connection;
 use search::model::{ColumnId, Entity, EntityId, Kind};
 use search::{Filter, Row, StoreError, Test, Value};
 
 use super::dialect::Sqlite;
+use super::error::failed;
 use super::packed_search::condition;
-use super::packing::pack;
+use super::packing::{TREES_MAX, ended_trees, pack_entries, pack_trees};
 use super::packs::{PackCache, PackId, PackKind, Packs};
-use super::reader::rows;
-use super::writer::Statements;
-use super::{SqliteOptions, failed, transact};
+use super::rows::rows;
+use super::statements::Statements;
+use super::{SqliteOptions, transact};
 use crate::count::{counted, removed};
 use crate::packed::{Condition, Opened};
 use crate::sql;
-use crate::store::Cleaner;
+use crate::store::{Cleaner, Packed};
 
 /// Free pages that are kept, because new rows take them soon.
 const FREE_PAGES_KEPT: i64 = 64;
@@ -25,18 +29,25 @@ const FREE_PAGES_SLICE: i64 = 512;
 /// Packs that are removed at once.
 const PACKS_AT_ONCE: usize = 16;
 
+/// Trees of instances that stay in the tables because they cannot be packed; with more, packing stands still.
+const SET_ASIDE_MAX: usize = 1000;
+
 /// Removes rows of the file.
 pub struct SqliteCleaner {
     options: SqliteOptions,
     connection: Option<Connection>,
     cache: PackCache,
+    /// Trees of instances that are packed at once. Small while it looks for one that cannot be.
+    trees_at_once: u32,
+    /// Roots of those that cannot be.
+    set_aside: BTreeSet<i64>,
 }
 
 impl SqliteCleaner {
     /// A cleaner that is not open yet.
     pub fn new(options: SqliteOptions) -> Self {
         let cache = PackCache::new(options.cache_bytes);
-        Self { options, connection: None, cache }
+        Self { options, connection: None, cache, trees_at_once: TREES_MAX, set_aside: BTreeSet::new() }
     }
 
     /// Nothing takes the place of the content until this is dropped.
@@ -44,6 +55,50 @@ impl SqliteCleaner {
         let content = self.options.content.read();
         self.cache.expect(*content);
         content
+    }
+
+    /// Packs some trees of instances that have ended. One that cannot be packed is looked for in ever smaller slices,
+    /// and stays in the tables.
+    fn pack_trees(&mut self, told: &mut Vec<String>) -> Result<u64, StoreError> {
+        loop {
+            let mut roots = Vec::new();
+            let content = self.content();
+            let connection = self.connection()?;
+            // One tree that is wrong is no reason to leave all others.
+            let packed = catch_unwind(AssertUnwindSafe(|| {
+                transact(connection, &self.cache, |packs| {
+                    let trees = ended_trees(packs.connection, self.trees_at_once, &self.set_aside)?;
+                    roots.extend(trees.iter().map(|tree| tree.root));
+                    pack_trees(packs, trees)
+                })
+            }));
+            drop(content);
+            let reason = match packed {
+                Ok(Ok(rows)) => {
+                    self.trees_at_once = (self.trees_at_once * 2).min(TREES_MAX);
+                    return Ok(rows);
+                }
+                Ok(Err(StoreError::Query(reason))) => reason,
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {
+                    self.cache.clear();
+                    "packing it panicked".to_owned()
+                }
+            };
+            match roots[..] {
+                [] => return Err(StoreError::Query(reason)),
+                [root] if self.set_aside.len() < SET_ASIDE_MAX => {
+                    self.set_aside.insert(root);
+                    told.push(format!("process instance {root}: {reason}"));
+                }
+                [root] => {
+                    return Err(StoreError::Query(format!(
+                        "{SET_ASIDE_MAX} process instances cannot be packed, and {root} neither: {reason}"
+                    )));
+                }
+                _ => self.trees_at_once = (roots.len() as u32 / 2).max(1),
+            }
+        }
     }
 
     fn connection(&self) -> Result<&Connection, StoreError> {
@@ -109,9 +164,12 @@ impl Cleaner for SqliteCleaner {
         })
     }
 
-    fn pack(&mut self) -> Result<u64, StoreError> {
+    fn pack(&mut self) -> Result<Packed, StoreError> {
+        let mut set_aside = Vec::new();
+        let trees = self.pack_trees(&mut set_aside)?;
         let _content = self.content();
-        transact(self.connection()?, &self.cache, pack)
+        let entries = transact(self.connection()?, &self.cache, pack_entries)?;
+        Ok(Packed { rows: trees + entries, set_aside })
     }
 
     fn reclaim(&mut self) -> Result<bool, StoreError> {

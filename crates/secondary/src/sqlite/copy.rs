@@ -10,7 +10,8 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, Error, OpenFlags, Transaction, TransactionBehavior};
 use search::StoreError;
 
-use super::{SqliteOptions, failed};
+use super::SqliteOptions;
+use super::error::failed;
 
 /// Bytes that are gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -71,6 +72,18 @@ impl SqliteOptions {
         sync_directory(target).map_err(of(target))?;
         named
     }
+}
+
+/// Checks a file that nobody else has open: all of its pages and indexes, and that it is one of this store.
+pub fn check_file(path: &Path) -> Result<(), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let check: String =
+        connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    if check != "ok" {
+        return Err(StoreError::Schema(check));
+    }
+    connection.query_row("SELECT count(*) FROM progress", [], |_| Ok(())).map_err(failed)
 }
 
 impl SqliteOptions {

@@ -4,7 +4,8 @@ use protocol::{Key, Name};
 use rusqlite::OptionalExtension as _;
 use search::StoreError;
 
-use super::{SqliteOptions, failed};
+use super::SqliteOptions;
+use super::error::failed;
 use crate::projection::{DeployedModel, Loader};
 
 /// Finds models in the store.

@@ -4,36 +4,37 @@ mod answers;
 mod cleaner;
 mod copy;
 pub(crate) mod dialect;
+mod error;
 mod loader;
 mod packed_search;
 mod packing;
 mod packs;
 mod progress;
 mod reader;
+mod rows;
 mod schema;
+mod statements;
 mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use cleaner::SqliteCleaner;
-pub use copy::{CopyError, SqliteCopy};
+pub use copy::{CopyError, SqliteCopy, check_file};
 pub use loader::SqliteLoader;
 pub use reader::SqliteReader;
 pub use writer::SqliteWriter;
 
+use error::failed;
 use packs::{PackCache, Packs};
 use search::StoreError;
 
 /// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with
 /// every transaction; it goes there once for many of them.
 const CHECKPOINT_PAGES: u32 = 1024;
-
-/// How SQLite says that tables or columns are not there.
-const MISSING: [&str; 2] = ["no such table", "no such column"];
 
 /// Options of the embedded store.
 #[derive(Debug, Clone)]
@@ -130,80 +131,4 @@ fn transact<T>(
 
 fn set(connection: &Connection, settings: &[(&str, String)]) -> Result<(), StoreError> {
     settings.iter().try_for_each(|(name, value)| connection.pragma_update(None, name, value)).map_err(failed)
-}
-
-/// The error for writers.
-fn failed(error: Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => StoreError::too_slow(),
-        Some(ErrorCode::NotADatabase | ErrorCode::SchemaChanged) => StoreError::Schema(error.to_string()),
-        _ => StoreError::Unavailable(error.to_string()),
-    }
-}
-
-/// The error for readers. Queries are made of names of the schema, so errors that SQLite does
-/// not take of one is its shape or size, unless the schema is not there.
-fn asked(error: Error) -> StoreError {
-    let is_of_query = match error.sqlite_error_code() {
-        Some(ErrorCode::Unknown) => {
-            let text = error.to_string();
-            !MISSING.iter().any(|missing| text.contains(missing))
-        }
-        Some(code) => matches!(
-            code,
-            ErrorCode::TooBig
-                | ErrorCode::OutOfMemory
-                | ErrorCode::ParameterOutOfRange
-                | ErrorCode::TypeMismatch
-                | ErrorCode::ApiMisuse
-        ),
-        // Of the library, about parameters and types of values.
-        None => true,
-    };
-    if is_of_query { StoreError::Query(error.to_string()) } else { failed(error) }
-}
-
-#[cfg(test)]
-mod tests {
-    use rusqlite::ffi;
-
-    use super::*;
-
-    fn error(code: i32, text: &str) -> Error {
-        Error::SqliteFailure(ffi::Error::new(code), Some(text.to_owned()))
-    }
-
-    #[test]
-    fn only_the_store_itself_is_away() {
-        let of_query = [
-            (ffi::SQLITE_ERROR, "Expression tree is too large (maximum depth 1000)"),
-            (ffi::SQLITE_ERROR, "too many SQL variables"),
-            (ffi::SQLITE_ERROR, "parser stack overflow"),
-            (ffi::SQLITE_ERROR, "LIKE or GLOB pattern too complex"),
-            (ffi::SQLITE_ERROR, "malformed JSON"),
-            (ffi::SQLITE_TOOBIG, "string or blob too big"),
-            (ffi::SQLITE_NOMEM, "out of memory"),
-            (ffi::SQLITE_RANGE, "column index out of range"),
-        ];
-        for (code, text) in of_query {
-            let told = asked(error(code, text));
-            assert!(matches!(&told, StoreError::Query(reason) if reason.contains(text)), "{told:?}");
-        }
-        assert!(matches!(asked(Error::InvalidParameterCount(1, 2)), StoreError::Query(_)));
-        let of_store = [
-            (ffi::SQLITE_ERROR, "no such table: job"),
-            (ffi::SQLITE_ERROR, "no such column: t0.state"),
-            (ffi::SQLITE_BUSY, "database is locked"),
-            (ffi::SQLITE_IOERR, "disk I/O error"),
-            (ffi::SQLITE_CANTOPEN, "unable to open database file"),
-            (ffi::SQLITE_CORRUPT, "database disk image is malformed"),
-            (ffi::SQLITE_FULL, "database or disk is full"),
-        ];
-        for (code, text) in of_store {
-            let told = asked(error(code, text));
-            assert!(matches!(told, StoreError::Unavailable(_)), "{told:?}");
-        }
-        assert!(matches!(asked(error(ffi::SQLITE_NOTADB, "")), StoreError::Schema(_)));
-        assert!(matches!(asked(error(ffi::SQLITE_INTERRUPT, "")), StoreError::TooSlow(_)));
-    }
 }

@@ -13,7 +13,7 @@ use search::{
 
 use super::dialect::Sqlite;
 use super::packs::{Pack, PackKind, Packs};
-use super::reader::{page, rows};
+use super::rows::{page, rows};
 use crate::packed::{Condition, Opened, PackError, Place, Relation, Zones, compare, placed, retain_values};
 use crate::sql;
 use crate::store::PageBytes;

@@ -1,6 +1,6 @@
 //! Rows on their way between tables and packs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use protocol::Key;
 use rusqlite::Connection;
@@ -8,17 +8,23 @@ use search::model::{Entity, EntityId};
 use search::{Row, StoreError, Value};
 
 use super::dialect::Sqlite;
-use super::failed;
+use super::error::failed;
 use super::packs::{AUDIT_LOG, INSTANCES, PackKind, Packs};
-use super::reader::rows;
-use super::writer::Statements;
+use super::rows::rows;
+use super::statements::Statements;
 use crate::change::{Batch, Change, KeySet, Operation, RowId};
 use crate::instance_rows::{BegunInstance, PARTS, owner, part};
 use crate::packed::Unpacked;
 use crate::sql;
 
-/// Instances whose rows leave the tables at once.
-const SLICE: u32 = 256;
+/// Outermost instances whose rows leave the tables at once.
+pub(super) const TREES_MAX: u32 = 256;
+/// Instances at once, called ones included, unless a single tree has more.
+const INSTANCES_MAX: usize = 4096;
+/// Entries of the audit log at once.
+const ENTRIES_MAX: i64 = 1024;
+/// Things whose rows one statement moves.
+const MOVED_AT_ONCE: usize = 256;
 
 /// The changes of a batch that go into packs: rows that change no more.
 pub(super) struct Ended<'b> {
@@ -103,32 +109,61 @@ fn as_change(entity: &'static Entity, row: &Row) -> Change {
     change.clone()
 }
 
-/// Packs some instances that have ended since their rows were written, and some entries of the audit log that an
-/// older release wrote. Returns how many rows that were.
-pub(super) fn pack(packs: Packs<'_>) -> Result<u64, StoreError> {
-    let connection = packs.connection;
+/// Outermost instances that have ended since their rows were written, with all that they called: the first to end, and
+/// no more at once than are packed together. Those that were set aside are left out.
+pub(super) fn ended_trees(
+    connection: &Connection,
+    limit: u32,
+    set_aside: &BTreeSet<i64>,
+) -> Result<Vec<Tree>, StoreError> {
+    let set_aside: Vec<String> = set_aside.iter().map(i64::to_string).collect();
     let roots = keys(
         connection,
-        "SELECT \"processInstanceKey\" FROM process_instance t WHERE \"endDate\" IS NOT NULL AND \
-         \"parentProcessInstanceKey\" IS NULL AND NOT EXISTS (SELECT 1 FROM process_instance c WHERE \
-         c.\"rootProcessInstanceKey\"=t.\"processInstanceKey\" AND c.\"parentProcessInstanceKey\" IS NOT NULL \
-         AND c.\"endDate\" IS NULL) ORDER BY \"endDate\" LIMIT ?1",
-        SLICE.into(),
+        &format!(
+            "SELECT \"processInstanceKey\" FROM process_instance t WHERE \"endDate\" IS NOT NULL AND \
+             \"parentProcessInstanceKey\" IS NULL AND NOT EXISTS (SELECT 1 FROM process_instance c WHERE \
+             c.\"rootProcessInstanceKey\"=t.\"processInstanceKey\" AND c.\"parentProcessInstanceKey\" IS NOT NULL \
+             AND c.\"endDate\" IS NULL) AND \"processInstanceKey\" NOT IN ({}) ORDER BY \"endDate\" LIMIT ?1",
+            set_aside.join(",")
+        ),
+        limit.into(),
     )?;
-    let mut instances = roots.clone();
-    for root in &roots {
+    let mut trees: Vec<Tree> = Vec::with_capacity(roots.len());
+    let mut count = 0;
+    for root in roots {
+        let key = root.integer().unwrap_or_default();
+        let mut instances = vec![root];
         instances.extend(keys(
             connection,
             "SELECT \"processInstanceKey\" FROM process_instance WHERE \"rootProcessInstanceKey\"=?1 AND \
              \"parentProcessInstanceKey\" IS NOT NULL",
-            root.integer().unwrap_or_default(),
+            key,
         )?);
+        count += instances.len();
+        if count > INSTANCES_MAX && !trees.is_empty() {
+            break;
+        }
+        trees.push(Tree { root: key, instances });
     }
-    let mut count = move_rows(packs, &INSTANCES, &instances)?;
-    let entries =
-        keys(connection, "SELECT \"auditLogKey\" FROM audit_log ORDER BY \"auditLogKey\" LIMIT ?1", 1024)?;
-    count += move_rows(packs, &AUDIT_LOG, &entries)?;
-    Ok(count)
+    Ok(trees)
+}
+
+/// An outermost instance and all that it called.
+pub(super) struct Tree {
+    pub root: i64,
+    instances: Vec<Value>,
+}
+
+/// Packs instances. Returns how many rows that were.
+pub(super) fn pack_trees(packs: Packs<'_>, trees: Vec<Tree>) -> Result<u64, StoreError> {
+    let instances: Vec<Value> = trees.into_iter().flat_map(|tree| tree.instances).collect();
+    move_rows(packs, &INSTANCES, &instances)
+}
+
+/// Packs some entries of the audit log that an older release wrote. Returns how many these were.
+pub(super) fn pack_entries(packs: Packs<'_>) -> Result<u64, StoreError> {
+    let sql = "SELECT \"auditLogKey\" FROM audit_log ORDER BY \"auditLogKey\" LIMIT ?1";
+    move_rows(packs, &AUDIT_LOG, &keys(packs.connection, sql, ENTRIES_MAX)?)
 }
 
 fn keys(connection: &Connection, sql: &str, parameter: i64) -> Result<Vec<Value>, StoreError> {
@@ -146,8 +181,11 @@ fn move_rows(packs: Packs<'_>, kind: &PackKind, things: &[Value]) -> Result<u64,
     let mut count = 0;
     for (entity, owner) in kind.parts {
         let all: Vec<u8> = (0..entity.columns.len() as u8).collect();
-        let query = sql::remove(&Sqlite, entity, *owner, things, u32::MAX >> 1, &all);
-        let mut moved = rows(packs.connection, &query)?;
+        let mut moved = Vec::new();
+        for things in things.chunks(MOVED_AT_ONCE) {
+            let query = sql::remove(&Sqlite, entity, *owner, things, u32::MAX >> 1, &all);
+            moved.extend(rows(packs.connection, &query)?);
+        }
         moved.sort_by(|one, other| one[0].integer().cmp(&other[0].integer()));
         count += moved.len() as u64;
         parts.push(moved);

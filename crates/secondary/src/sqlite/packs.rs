@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use search::model::{ColumnId, Entity, EntityId, audit_log as audit, process_instance as instance};
 use search::{Operand, Row, StoreError, Test, Value};
 
-use super::failed;
+use super::error::failed;
 use crate::instance_rows::PARTS;
 use crate::packed::{
     Condition, Encoded, Group, Opened, PackError, PackedRows, TextSource, Unpacked, Zones, encode, select,
@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS pack (id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTE
 bytes INTEGER NOT NULL); \
 CREATE TABLE IF NOT EXISTS pack_rows (id INTEGER PRIMARY KEY, zones BLOB NOT NULL, head BLOB NOT NULL); \
 CREATE TABLE IF NOT EXISTS pack_texts (id INTEGER PRIMARY KEY, filter BLOB NOT NULL, blocks BLOB NOT NULL)";
+/// Statements that remove all packs. Their numbers are not given again.
+pub(super) const CLEAR: &str = "DELETE FROM pack; DELETE FROM pack_rows; DELETE FROM pack_texts";
 
 /// Things that are packed together.
 #[derive(Debug)]

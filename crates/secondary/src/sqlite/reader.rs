@@ -7,18 +7,14 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use protocol::PartitionId;
-use rusqlite::{Connection, params_from_iter};
-use search::{Found, Reader, Row, Search, Statistics, StoreError};
+use rusqlite::Connection;
+use search::{Found, Question, Reader, Row, Search, Statistics, StoreError};
 use tokio::sync::Semaphore;
 
-use super::answers::{Answers, Question};
-use super::dialect::{Parameter, value};
-use super::packed_search;
+use super::answers::Answers;
+use super::error::failed;
 use super::packs::{PackCache, Packs};
-use super::progress;
-use super::{SqliteOptions, asked, failed};
-use crate::sql::Query;
-use crate::store::PageBytes;
+use super::{SqliteOptions, packed_search, progress};
 
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
@@ -124,38 +120,8 @@ impl Reader for SqliteReader {
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.run(move |packs| progress::read(packs.connection, partition).map_err(asked)))
+        Box::pin(self.run(move |packs| progress::read(packs.connection, partition).map_err(failed)))
     }
-}
-
-/// The small result of a query.
-pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
-    read(connection, query, |_| Ok(()))
-}
-
-/// The same, as far as a page may have it.
-pub(super) fn page(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
-    let mut bytes = PageBytes::new();
-    read(connection, query, |row| bytes.add(row))
-}
-
-fn read(
-    connection: &Connection,
-    query: &Query<'_>,
-    mut count: impl FnMut(&Row) -> Result<(), StoreError>,
-) -> Result<Vec<Row>, StoreError> {
-    let mut statement = connection.prepare_cached(&query.text).map_err(asked)?;
-    let columns = statement.column_count();
-    let mut rows = statement.query(params_from_iter(query.values.iter().map(Parameter))).map_err(asked)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(asked)? {
-        let row = (0..columns)
-            .map(|at| row.get_ref(at).map(value).map_err(asked))
-            .collect::<Result<Row, StoreError>>()?;
-        count(&row)?;
-        found.push(row);
-    }
-    Ok(found)
 }
 
 #[cfg(test)]
@@ -164,11 +130,12 @@ mod tests {
     use std::time::Duration;
 
     use protocol::Name;
+    use rusqlite::params_from_iter;
     use search::{Operand, Test};
 
     use super::*;
     use crate::sql;
-    use crate::sqlite::dialect::Sqlite;
+    use crate::sqlite::dialect::{Parameter, Sqlite};
     use crate::sqlite::schema;
     use search::model::{
         ColumnId, Entity, element_instance as element, job, process_instance as instance,

@@ -7,7 +7,8 @@ use search::StoreError;
 use search::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 
 use super::dialect::Sqlite;
-use super::{failed, packs, progress};
+use super::error::failed;
+use super::{packs, progress};
 use crate::former::of_what_is_there;
 use crate::sql::{Dialect as _, create_index, create_table};
 

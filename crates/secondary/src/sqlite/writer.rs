@@ -1,6 +1,6 @@
 //! Writing: one transaction for each batch.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -9,16 +9,18 @@ use std::time::Instant;
 use export::Flush;
 use protocol::{Key, PartitionId};
 use rusqlite::{Connection, OptionalExtension as _};
-use search::model::{ColumnId, Entity, EntityId, process_instance as instance};
-use search::{StoreError, Value};
+use search::model::{ColumnId, ENTITIES, Entity, EntityId, process_instance as instance};
+use search::{Gap, StoreError, Value};
 
-use super::dialect::{Parameter, Sqlite};
+use super::dialect::Sqlite;
+use super::error::failed;
 use super::packing::{Ended, unpack};
 use super::packs::{PackCache, Packs};
-use super::reader::rows;
-use super::{SqliteOptions, failed, progress, schema, set, transact};
-use crate::change::{Batch, Change, Columns, Operation, RowId, Shape, groups};
-use crate::sql::{self, exists, upsert};
+use super::rows::rows;
+use super::statements::Statements;
+use super::{SqliteOptions, packs, progress, schema, set, transact};
+use crate::change::{Batch, Change, Operation, RowId, groups};
+use crate::sql::{self, exists};
 use crate::store::{Left, Numbers, Writer};
 
 /// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done
@@ -39,77 +41,6 @@ pub struct SqliteWriter {
     is_unsynced: bool,
     cache: PackCache,
     left: Left,
-}
-
-/// The text of statements, by the shape and number of their rows and what they share.
-#[derive(Default)]
-pub(super) struct Statements(HashMap<(Shape, usize, Columns), String>);
-
-/// Statements whose texts are kept.
-const STATEMENTS_MAX: usize = 4096;
-
-impl Statements {
-    /// Writes rows of the same shape with one statement. Returns how many are different now.
-    pub fn write(&mut self, connection: &Connection, rows: &[&Change]) -> Result<usize, StoreError> {
-        let first = rows[0];
-        // The database takes a copy of each text that it is given; most rows of a process have the same ones.
-        let shared = if rows.len() > 1 { Columns::shared(rows) } else { Columns::default() };
-        if self.0.len() >= STATEMENTS_MAX {
-            self.0.clear();
-        }
-        let text = self.0.entry((first.shape(), rows.len(), shared));
-        let text = text.or_insert_with(|| upsert(&Sqlite, first, rows.len(), shared));
-        match execute(connection, text, rows, shared) {
-            Err(error) if rows.len() > 1 && is_of_a_row(&error) => {
-                // Nothing of the statement has happened; which row it was, they tell one by one.
-                let mut changed = 0;
-                for row in rows {
-                    changed += self.write(connection, std::slice::from_ref(row))?;
-                }
-                Ok(changed)
-            }
-            Err(error) if is_of_a_row(&error) => Err(StoreError::Refused {
-                entity: Entity::of(first.entity).name,
-                row: format!("{:?}", first.id),
-                reason: error.to_string(),
-            }),
-            other => other.map_err(failed),
-        }
-    }
-}
-
-fn execute(
-    connection: &Connection,
-    text: &str,
-    rows: &[&Change],
-    shared: Columns,
-) -> rusqlite::Result<usize> {
-    let mut statement = connection.prepare_cached(text)?;
-    let mut next = 0;
-    let mut bind = |value: &Value| {
-        next += 1;
-        statement.raw_bind_parameter(next, Parameter(value))
-    };
-    let is_shared = |column: ColumnId| shared.place(column).is_some();
-    for (_, value) in rows[0].values.iter().filter(|(column, _)| is_shared(*column)) {
-        bind(value)?;
-    }
-    for row in rows {
-        let is_update = row.operation == Operation::Update;
-        if !is_update {
-            bind(&row.id.value())?;
-        }
-        for (_, value) in row.values.iter().filter(|(column, _)| !is_shared(*column)) {
-            bind(value)?;
-        }
-        for (_, by) in &row.increments {
-            bind(&Value::Integer(*by))?;
-        }
-        if is_update {
-            bind(&row.id.value())?;
-        }
-    }
-    statement.raw_execute()
 }
 
 impl SqliteWriter {
@@ -173,16 +104,31 @@ impl Writer for SqliteWriter {
         self.is_unsynced = true;
         transact(connection, &self.cache, |packs| {
             write_batch(packs, &mut self.statements, batch)?;
-            packs
-                .connection
-                .prepare_cached(
-                    "INSERT INTO progress VALUES (?1,?2) ON CONFLICT (partition) DO UPDATE SET position=excluded.position",
-                )
-                .and_then(|mut statement| statement.execute((self.partition, left.position.cast_signed())))
-                .map_err(failed)?;
+            progress::write(packs.connection, self.partition, left.position)?;
             progress::write_left(packs.connection, self.partition, &self.left, left)
         })?;
         self.left = left.clone();
+        Ok(())
+    }
+
+    fn clear(&mut self, position: u64) -> Result<(), StoreError> {
+        let Some(connection) = &self.connection else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        self.is_unsynced = true;
+        let left = Left { position, written: position, instances: BTreeSet::new() };
+        transact(connection, &self.cache, |packs| {
+            for entity in ENTITIES {
+                let sql = format!("DELETE FROM \"{}\"", entity.name);
+                packs.connection.execute_batch(&sql).map_err(failed)?;
+            }
+            packs.connection.execute_batch(packs::CLEAR).map_err(failed)?;
+            progress::write(packs.connection, self.partition, position)?;
+            progress::forget_gaps(packs.connection, self.partition)?;
+            progress::write_left(packs.connection, self.partition, &self.left, &left)
+        })?;
+        self.cache.clear();
+        self.left = left;
         Ok(())
     }
 
@@ -191,6 +137,22 @@ impl Writer for SqliteWriter {
         self.options.replace(copy)?;
         self.cache.clear();
         Ok(())
+    }
+
+    fn gaps(&mut self) -> Result<Vec<Gap>, StoreError> {
+        let Some(connection) = &self.connection else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        progress::read_gaps(connection, self.partition)
+    }
+
+    fn note_gaps(&mut self, gaps: &[Gap]) -> Result<(), StoreError> {
+        let Some(connection) = &self.connection else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let partition = self.partition;
+        transact(connection, &self.cache, |packs| progress::write_gaps(packs.connection, partition, gaps))?;
+        self.sync_log()
     }
 
     fn sync(&mut self, flush: Flush) -> Result<bool, StoreError> {
@@ -294,12 +256,6 @@ fn change_packed(packs: Packs<'_>, change: &Change) -> Result<(), StoreError> {
         }
     })?;
     Ok(())
-}
-
-/// Whether it is a row's own fault.
-fn is_of_a_row(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode as Code;
-    matches!(error.sqlite_error_code(), Some(Code::ConstraintViolation | Code::TooBig | Code::TypeMismatch))
 }
 
 #[cfg(test)]

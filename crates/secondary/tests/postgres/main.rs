@@ -128,7 +128,7 @@ fn relations_may_be_many(server: &Server) {
     relations::run(&store);
 }
 
-/// Somebody else's connection.
+/// The connection of another client.
 pub(crate) fn stranger(server: &Server) -> PgConnection {
     suite::block_on(PgConnection::connect(&server.url())).unwrap()
 }

@@ -17,7 +17,7 @@ fn open_together(server: &Server, schema: &str) {
 pub fn many_start_at_once(server: &Server) {
     open_together(server, "together");
     let tables = "SELECT COUNT(*) FROM pg_tables WHERE schemaname='together'";
-    assert_eq!(number(server, tables), search::model::ENTITIES.len() as i64 + 2);
+    assert_eq!(number(server, tables), search::model::ENTITIES.len() as i64 + 3);
     assert_eq!(number(server, "SELECT COUNT(*) FROM together.baton_schema"), 1);
 }
 

@@ -33,7 +33,7 @@ pub fn record(position: u64, key: Key, intent: Intent, value: impl Into<RecordVa
     Record { key, timestamp_ms: 1000 + position.cast_signed(), ..testing::record(position, intent, value) }
 }
 
-/// The same, asked for.
+/// A record of something that an actor asked for.
 pub fn asked(by: &Actor, record: Record) -> Record {
     Record { actor: Some(by.clone()), ..record }
 }
@@ -47,7 +47,7 @@ pub fn rows(
     rows_by(Projection::new(Box::new(Nothing)).with_audit(settings.clone()), entity, records)
 }
 
-/// The same of another projection.
+/// Rows of an entity after some records, by another projection.
 pub fn rows_by(
     mut projection: Projection,
     entity: &'static Entity,

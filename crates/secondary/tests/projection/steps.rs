@@ -138,7 +138,7 @@ fn each_step_is_a_row_of_its_own() {
         told,
         [
             ("1", "ELEMENT_ACTIVATED", "SERVICE_TASK", ""),
-            ("3", "VARIABLE_SET", "total", "1.50"),
+            ("3", "VARIABLE_SET", "total", "1.5"),
             ("4", "VARIABLE_SET", "total", "12345678901234567890"),
             ("5", "INCIDENT_CREATED", "JOB_NO_RETRIES", "no"),
             ("6", "INCIDENT_RESOLVED", "JOB_NO_RETRIES", "no"),

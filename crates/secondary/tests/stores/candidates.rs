@@ -36,7 +36,7 @@ pub fn run(store: &dyn Store) {
         row.set(task::CANDIDATE_GROUPS, serde_json::to_string(groups).unwrap());
         row.set(task::CANDIDATE_USERS, serde_json::to_string(users).unwrap());
     }
-    // Nobody has said who may do it.
+    // It has no candidates.
     batch.insert(&task::ENTITY, RowId::Key(9)).set(task::STATE, "CREATED").set(task::CREATED, 1_i64);
     let mut writer = store.writer();
     let position = writer.open().unwrap();

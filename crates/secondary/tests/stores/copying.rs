@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use export::{Copies, Exporter as _};
+use export::{Copies, Exporter as _, NoCopy};
 use search::model::process_instance as instance;
+use search::{Filling, Gap, Progress, StoreState};
 use secondary::{
     Batch, CopyError, Projection, RowId, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
     StoreExporter, Writer,
@@ -165,10 +166,10 @@ fn an_exporter_that_lacks_records_begins_with_the_store_of_another_replica() {
     copies.fetch_with(move |at_least| match at_least {
         0..=23 => {
             count.fetch_add(1, Ordering::Relaxed);
-            ahead.copy(&received).map_err(|error| error.to_string())?;
+            ahead.copy(&received).map_err(|error| NoCopy::now(error.to_string()))?;
             Ok(received.clone())
         }
-        _ => Err("its store goes up to 20".to_owned()),
+        _ => Err(NoCopy::now("its store goes up to 20")),
     });
     let begun = || {
         let writer = Box::new(SqliteWriter::new(options.clone(), 1));
@@ -189,4 +190,67 @@ fn an_exporter_that_lacks_records_begins_with_the_store_of_another_replica() {
     let reader = SqliteReader::new(options.clone());
     let found = suite::block_on(search::Reader::search(&reader, suite::everything())).unwrap();
     assert_eq!(found.total, 20 * ROWS);
+}
+
+/// A store with rows up to a position, and an exporter of it.
+fn exporter(options: &SqliteOptions, progress: &Arc<Progress>, copies: Option<Arc<Copies>>) -> StoreExporter {
+    let writer = Box::new(SqliteWriter::new(options.clone(), 1));
+    let projection = Projection::new(Box::new(SqliteLoader::new(options.clone())));
+    StoreExporter::new(1, writer, projection, Arc::clone(progress)).with_copies(copies)
+}
+
+#[test]
+fn what_is_missing_for_good_is_told_until_somebody_accepts_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("a.db"));
+    let gap = |is_accepted| vec![Gap { after: 0, upto: 30, is_accepted }];
+    let opened = || {
+        let progress = Arc::new(Progress::default());
+        let position = exporter(&options, &progress, None).open(30).unwrap();
+        assert_eq!((position, progress.wholeness.state()), (30, StoreState::Whole));
+        progress
+    };
+    assert_eq!(opened().wholeness.gaps(), gap(false));
+    let progress = opened();
+    assert_eq!(progress.wholeness.gaps(), gap(false), "a restart tells it, too");
+    let copy = directory.path().join("copy.db");
+    options.copy(&copy).unwrap();
+    let copied = Arc::new(Progress::default());
+    exporter(&SqliteOptions::new(&copy), &copied, None).open(0).unwrap();
+    assert_eq!(copied.wholeness.gaps(), gap(false), "whoever has a copy knows it");
+    assert!(progress.wholeness.is_incomplete());
+    progress.wholeness.begin(Filling::default());
+    exporter(&options, &progress, None).open(30).unwrap();
+    assert_eq!(progress.wholeness.gaps(), gap(true));
+    assert_eq!(opened().wholeness.gaps(), gap(true), "it was accepted for good");
+}
+
+#[test]
+fn a_copy_that_nobody_has_is_lost_until_somebody_begins_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("a.db"));
+    let mut writer = SqliteWriter::new(options.clone(), 1);
+    writer.open().unwrap();
+    (1..=3).for_each(|position| write(&mut writer, position));
+    drop(writer);
+    let copies = Arc::new(Copies::new(|_| unreachable!("nobody asks this one")));
+    let is_final = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&is_final);
+    copies.fetch_with(move |_| {
+        Err(NoCopy { reason: "gone".to_owned(), is_final: told.load(Ordering::Relaxed) })
+    });
+    let progress = Arc::new(Progress::default());
+    let open = || exporter(&options, &progress, Some(Arc::clone(&copies))).open(9);
+    open().unwrap_err();
+    assert!(matches!(progress.wholeness.state(), StoreState::UnderWay(_)), "another broker may come");
+    is_final.store(true, Ordering::Relaxed);
+    let error = open().unwrap_err().to_string();
+    assert!(error.contains("baton history begin"), "{error}");
+    assert!(matches!(progress.wholeness.state(), StoreState::Lost(_)));
+    progress.wholeness.begin(Filling::default());
+    assert_eq!(open().unwrap(), 9);
+    assert_eq!(progress.wholeness.gaps(), [Gap { after: 3, upto: 9, is_accepted: true }]);
+    let reader = SqliteReader::new(options.clone());
+    let found = suite::block_on(search::Reader::search(&reader, suite::everything())).unwrap();
+    assert_eq!(found.total, 3 * ROWS, "what there was stays");
 }

@@ -194,7 +194,7 @@ fn open(store: &dyn Store) {
     feed.restart();
     feed.happens(90, element(of, 1, Intent::ElementCompleted));
     feed.happens(95, element(of, 0, Intent::ElementCompleted));
-    // Nobody knows when this one began.
+    // The beginning of this one is unknown.
     feed.happens(96, element(of + 50, 1, Intent::ElementCompleted));
     // A job is completed without its worker.
     feed.happens(97, job(of + 50, TASK, Intent::Created));

@@ -1,4 +1,4 @@
-//! The same suite for every store: what is written is found, by every test, in every order, page by page.
+//! One suite for every store: what is written is found, by every test, in every order, page by page.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

@@ -94,6 +94,10 @@ impl Writer for TablesWriter {
         Ok(())
     }
 
+    fn clear(&mut self, _: u64) -> Result<(), StoreError> {
+        unreachable!("nothing is purged")
+    }
+
     fn has(&mut self, _: &'static Entity, _: &RowId) -> Result<bool, StoreError> {
         Ok(true)
     }
@@ -276,7 +280,7 @@ fn process(seed: u64, steps: u32) {
                 die_again(&mut exporting, &all, &mut dice);
                 died += 1;
             }
-            5 => moved += cleaner.pack().unwrap(),
+            5 => moved += cleaner.pack().unwrap().rows,
             6 | 7 => {
                 exporting.flush(Flush::Shown).unwrap();
                 reference.flush(Flush::Shown).unwrap();
@@ -457,7 +461,7 @@ fn rows_that_an_older_release_left_in_tables_are_packed_and_found_meanwhile() {
             elements.iter().map(|row| row[0].integer().unwrap()).collect::<Vec<_>>(),
             (10001..=11000).collect::<Vec<i64>>()
         );
-        if cleaner.pack().unwrap() == 0 {
+        if cleaner.pack().unwrap().rows == 0 {
             break;
         }
         slices += 1;
@@ -506,6 +510,91 @@ fn packed_rows_can_still_change() {
     check();
     let mut cleaner = SqliteCleaner::new(options.clone());
     cleaner.open().unwrap();
-    assert_eq!(cleaner.pack().unwrap(), 2);
+    assert_eq!(cleaner.pack().unwrap().rows, 2);
     check();
+}
+
+/// Ended trees as an older release would have them in tables: so many roots, each with so many called instances, and a
+/// sequence flow of each.
+fn ended_trees(options: &SqliteOptions, roots: u32, called: u32) -> rusqlite::Connection {
+    let mut writer = SqliteWriter::new(options.clone(), 1);
+    writer.open().unwrap();
+    let connection = rusqlite::Connection::open(&options.path).unwrap();
+    connection
+        .execute_batch(&format!(
+            "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k+1 FROM n WHERE k<{roots}) INSERT INTO process_instance \
+             (\"processInstanceKey\", \"rootProcessInstanceKey\", \"startDate\", \"endDate\", state) \
+             SELECT k*100000, k*100000, k, k+1, 'COMPLETED' FROM n; \
+             WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k+1 FROM n WHERE k<{called}) INSERT INTO process_instance \
+             (\"processInstanceKey\", \"rootProcessInstanceKey\", \"parentProcessInstanceKey\", \"startDate\", \
+             \"endDate\", state) SELECT \"processInstanceKey\"+k, \"processInstanceKey\", \"processInstanceKey\", k, k+1, \
+             'COMPLETED' FROM n, process_instance; \
+             INSERT INTO sequence_flow (\"sequenceFlowId\", \"processInstanceKey\") \
+             SELECT \"processInstanceKey\"||'_f1', \"processInstanceKey\" FROM process_instance"
+        ))
+        .unwrap();
+    connection
+}
+
+fn in_tables(connection: &rusqlite::Connection, table: &str) -> i64 {
+    connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+fn pack_all(cleaner: &mut SqliteCleaner) -> Vec<String> {
+    let mut set_aside = Vec::new();
+    loop {
+        let packed = cleaner.pack().unwrap();
+        set_aside.extend(packed.set_aside);
+        if packed.rows == 0 {
+            return set_aside;
+        }
+    }
+}
+
+/// Statements grow with a tree, and databases have limits of depth and of values.
+#[test]
+fn large_trees_are_packed_whole() {
+    for (roots, called) in [(1, 600), (260, 4), (1, 9_000), (300, 100)] {
+        let directory = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::new(&directory.path().join("a.sqlite"));
+        let connection = ended_trees(&options, roots, called);
+        let mut cleaner = SqliteCleaner::new(options.clone());
+        cleaner.open().unwrap();
+        assert_eq!(pack_all(&mut cleaner), Vec::<String>::new());
+        for table in ["process_instance", "sequence_flow"] {
+            assert_eq!(in_tables(&connection, table), 0, "{table} of {roots} roots with {called}");
+        }
+        let count = (roots * (called + 1)) as usize;
+        let reader = SqliteReader::new(options);
+        assert_eq!(rows(&reader, &instance::ENTITY).len(), count);
+    }
+}
+
+/// A tree that cannot be packed stays where it is, and keeps no other from it.
+#[test]
+fn a_tree_that_cannot_be_packed_is_set_aside() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("a.sqlite"));
+    let connection = ended_trees(&options, 300, 2);
+    connection
+        .execute_batch(
+            "CREATE TRIGGER stuck BEFORE DELETE ON process_instance WHEN old.\"processInstanceKey\"=7700001 \
+             BEGIN SELECT RAISE(ABORT, 'it sticks'); END",
+        )
+        .unwrap();
+    let mut cleaner = SqliteCleaner::new(options.clone());
+    cleaner.open().unwrap();
+    let set_aside = pack_all(&mut cleaner);
+    assert_eq!(set_aside.len(), 1, "{set_aside:?}");
+    assert!(set_aside[0].contains("7700000") && set_aside[0].contains("it sticks"), "{set_aside:?}");
+    assert_eq!(in_tables(&connection, "process_instance"), 3);
+    assert_eq!(in_tables(&connection, "sequence_flow"), 3);
+    assert_eq!(rows(&SqliteReader::new(options.clone()), &instance::ENTITY).len(), 900);
+    assert!(pack_all(&mut cleaner).is_empty(), "it is told once");
+    // After a new start it is tried again.
+    connection.execute_batch("DROP TRIGGER stuck").unwrap();
+    let mut cleaner = SqliteCleaner::new(options);
+    cleaner.open().unwrap();
+    assert!(pack_all(&mut cleaner).is_empty());
+    assert_eq!(in_tables(&connection, "process_instance"), 0);
 }

@@ -96,7 +96,7 @@ fn nothing_that_was_acknowledged_is_lost_with_the_power() {
         let is_durable = writer.sync(flush).unwrap();
         assert_eq!(is_durable, flush == Flush::Whole);
         if dice.below(3) == 0 {
-            packed += cleaner.pack().unwrap();
+            packed += cleaner.pack().unwrap().rows;
         }
         if files.checkpointed() != checkpointed {
             (synced, checkpointed) = (files.log(), files.checkpointed());

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use protocol::Name;
 use search::model::{
     Entity, ORDER_CHARS, element_instance as element, process_definition as definition,
-    process_instance as instance, variable,
+    process_instance as instance, sequence_flow as flow, variable,
 };
 use search::{
-    Aggregate, EntityRef, Filter, Latest, Position, Reader, Related, Row, Search, Sort, Statistics, Value,
-    decode_cursor, encode_cursor,
+    Aggregate, EntityRef, Filter, Gap, Latest, Position, Reader, Related, Row, Search, Sort, Statistics,
+    Value, decode_cursor, encode_cursor,
 };
 use search::{Operand, Test};
 use secondary::{Batch, Cleaner, DeployedModel, Loader, RowId, Writer};
@@ -46,6 +46,52 @@ pub fn run(store: &dyn Store, rounds: u32) {
     replays::run(store);
     durations::run(store);
     long_texts(store);
+    long_lists(store);
+    gaps(store);
+}
+
+/// Lists in a filter may have more values than a statement has parameters or levels.
+fn long_lists(store: &dyn Store) {
+    const KEY: u64 = 2 << 50;
+    const VALUES: u32 = 40_000;
+    let mut batch = Batch::default();
+    batch.insert(&instance::ENTITY, RowId::Key(KEY)).set(instance::PROCESS_ID, "of a long list 7");
+    batch
+        .insert(&flow::ENTITY, RowId::Text(Name::from(format!("{KEY}_a").as_str())))
+        .set(flow::INSTANCE_KEY, KEY.cast_signed());
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+    let reader = store.reader();
+    let found = |entity: &'static Entity, column, operands: Vec<Operand>| {
+        let filter = Filter::Column(column, Test::In(operands));
+        block_on(reader.search(search(entity, filter))).unwrap().rows.len()
+    };
+    let texts = (0..VALUES).map(|number| text(&format!("of a long list {number}"))).collect();
+    assert_eq!(found(&instance::ENTITY, instance::PROCESS_ID, texts), 1);
+    let keys = |count: u32| (0..count).map(|number| Operand::Integer(KEY.cast_signed() + i64::from(number)));
+    assert_eq!(found(&instance::ENTITY, 0, keys(VALUES).collect()), 1);
+    for count in [600, 5_000, VALUES] {
+        assert_eq!(found(&flow::ENTITY, flow::INSTANCE_KEY, keys(count).collect()), 1, "{count} keys");
+    }
+}
+
+/// Gaps that were noted are there for whoever opens the store.
+fn gaps(store: &dyn Store) {
+    let gap = |after, upto, is_accepted| Gap { after, upto, is_accepted };
+    let mut writer = store.writer();
+    writer.open().unwrap();
+    assert_eq!(writer.gaps().unwrap(), []);
+    writer.note_gaps(&[gap(5, 9, false), gap(20, 30, false)]).unwrap();
+    writer.note_gaps(&[gap(20, 30, true)]).unwrap();
+    drop(writer);
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    assert_eq!(writer.gaps().unwrap(), [gap(5, 9, false), gap(20, 30, true)]);
+    writer.write(&Batch::default(), position + 1).unwrap();
+    let mut writer = store.writer();
+    assert_eq!(writer.open().unwrap(), position + 1);
+    assert_eq!(writer.gaps().unwrap().len(), 2, "they stay");
 }
 
 /// Models of definitions are found by their keys.
