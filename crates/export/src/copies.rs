@@ -7,7 +7,24 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 type Make = Box<dyn Fn(&Path) -> Result<u64, String> + Send + Sync>;
-type Fetch = Arc<dyn Fn(u64) -> Result<PathBuf, String> + Send + Sync>;
+type Fetch = Arc<dyn Fn(u64) -> Result<PathBuf, NoCopy> + Send + Sync>;
+
+/// Why no file of another replica was obtained.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct NoCopy {
+    /// The words of each of the others, for people.
+    pub reason: String,
+    /// Whether all others say that they never will have what is needed. Else it is worth while to ask again.
+    pub is_final: bool,
+}
+
+impl NoCopy {
+    /// It may be another time.
+    pub fn now(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_final: false }
+    }
+}
 
 /// The copy of this replica, and the way to those of others.
 pub struct Copies {
@@ -36,14 +53,15 @@ impl Copies {
     }
 
     /// Tells how a file of another replica is obtained that has everything up to a position, from now on.
-    pub fn fetch_with(&self, fetch: impl Fn(u64) -> Result<PathBuf, String> + Send + Sync + 'static) {
+    pub fn fetch_with(&self, fetch: impl Fn(u64) -> Result<PathBuf, NoCopy> + Send + Sync + 'static) {
         *self.fetch.write() = Some(Arc::new(fetch));
     }
 
     /// Obtains a file of another replica that has everything up to a position, which is not the file's own if no
     /// record has it. Blocks. The file is the caller's.
-    pub fn fetch(&self, at_least: u64) -> Result<PathBuf, String> {
-        let fetch = self.fetch.read().clone().ok_or_else(|| "there is no other replica".to_owned())?;
+    pub fn fetch(&self, at_least: u64) -> Result<PathBuf, NoCopy> {
+        let fetch = self.fetch.read().clone();
+        let fetch = fetch.ok_or_else(|| NoCopy::now("there is no other replica"))?;
         fetch(at_least)
     }
 }

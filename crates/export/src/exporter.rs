@@ -20,6 +20,9 @@ pub trait Exporter: Send {
     /// Takes records, in the order of their positions. After a failure, records come again.
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError>;
 
+    /// A record that comes after all that were taken is parked: it does not come again in order.
+    fn pass_over(&mut self, _position: u64) {}
+
     /// Takes a record that was refused before, out of order, and makes it durable. Everything that was taken in order
     /// is flushed.
     fn replay(&mut self, record: &Record) -> Result<(), ExportError>;
@@ -36,7 +39,7 @@ pub enum Flush {
     Usual,
     /// Records that wait take too much memory: nearly all of them become durable now.
     Crowded,
-    /// Somebody looks: everything is found now, durable or not.
+    /// Everything becomes visible to searches now, durable or not.
     Shown,
     /// Everything becomes durable now: somebody waits for it.
     Whole,

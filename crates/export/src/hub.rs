@@ -11,6 +11,7 @@ use protocol::{PartitionId, Record};
 
 use crate::directory;
 use crate::exporter::Exporter;
+use crate::floor::FloorFile;
 use crate::metric_definitions::{ExporterMetrics, publish};
 use crate::missing::MissingFile;
 use crate::options::StreamOptions;
@@ -21,7 +22,7 @@ use crate::runner::Runner;
 use crate::spill::SpillError;
 use crate::status::{Hastened, Overload, Status};
 use crate::stop::Stop;
-use crate::stream::{Beginning, FetchRecords, RecordsAfter, Stream};
+use crate::stream::{Beginning, FetchRecords, Kept, RecordsAfter, Stream};
 use crate::switch::SwitchFile;
 
 /// Pause after the spill could not be written.
@@ -96,12 +97,14 @@ pub enum ChangeError {
 }
 
 impl Hub {
-    /// Opens what was spilled in a directory of its own, and starts the exporters, each on its own thread.
+    /// Opens what was spilled in a directory of its own, and starts the exporters, each on its own thread. `state` is
+    /// the position of the state that the partition begins with.
     pub fn open(
         options: StreamOptions,
         directory: &Path,
         partition: PartitionId,
         exporters: Vec<Assigned>,
+        state: u64,
     ) -> Result<Self, HubError> {
         for (number, assigned) in exporters.iter().enumerate() {
             let id = assigned.exporter.id();
@@ -122,13 +125,17 @@ impl Hub {
         let missing = missing_file
             .read()
             .map_err(|source| HubError::Kept { path: missing_file.path().to_owned(), source })?;
+        let floor_path = directory.join("floor.json");
+        let floor = FloorFile::open(directory);
+        let floor = floor.map_err(|source| HubError::Kept { path: floor_path, source })?;
         let lock = lock(directory)?;
         let beginning = exporters.iter().map(|assigned| Beginning {
             id: assigned.exporter.id().to_owned(),
             acknowledged: assigned.acknowledged,
             missing: assigned.is_shared.then_some(missing),
         });
-        let stream = Stream::open(options, directory, beginning.collect(), &disabled, phase, lock)?;
+        let kept = Kept { disabled, phase, lock, floor, state };
+        let stream = Stream::open(options, directory, beginning.collect(), kept)?;
         let stream = Arc::new(stream);
         let files = Mutex::new(Files { phase: phase_file, switch: switch_file, missing: missing_file });
         let hub = Self { stream, partition, files };
@@ -163,8 +170,18 @@ impl Hub {
     /// yet never come. Exporters begin again after it, and must have what they lack from elsewhere. Those whose target
     /// is that of all replicas ask other replicas for it.
     pub fn skip_to(&self, position: u64) -> std::io::Result<()> {
-        self.files.lock().missing.write(position)?;
-        self.stream.skip_to(position);
+        let (last, acknowledged) = self.stream.extent();
+        // Records of before are no longer in the log: they must be on disk to be known as here.
+        self.stream.make_durable(last).map_err(std::io::Error::other)?;
+        let missing = {
+            let files = self.files.lock();
+            let missing = files.missing.read()?;
+            let missing = if position > last { missing.and(last, position, acknowledged) } else { missing };
+            files.missing.write(missing)?;
+            missing
+        };
+        self.stream.note_skipped(position)?;
+        self.stream.skip_to(position, missing);
         Ok(())
     }
 
@@ -198,6 +215,13 @@ impl Hub {
     /// Records after a position for another replica that lacks them, not beyond another position. Reads files.
     pub fn records_after(&self, position: u64, upto: u64) -> Result<RecordsAfter, String> {
         self.stream.records_after(position, upto)
+    }
+
+    /// Has an exporter begin again where it is, to take notice of what was asked of its target. False if no exporter
+    /// has the ID.
+    pub fn reopen(&self, id: &str) -> bool {
+        let reader = self.stream.reader(id);
+        reader.map(|reader| self.stream.reopen(reader)).is_some()
     }
 
     /// Position up to which an exporter has handed on what it took, durable or not.
@@ -285,7 +309,7 @@ impl Hub {
         forget(&files.switch, &self.stream.own_parked, id)
     }
 
-    /// The same of a directory that no hub has open.
+    /// Forgets what is kept of an exporter, as [`Self::forget`], in a directory that no hub has open.
     pub fn forget_in(directory: &Path, id: &str) -> Result<(), ChangeError> {
         if !directory.exists() {
             return Ok(());

@@ -21,6 +21,8 @@ pub(crate) struct HubState {
     pub memory_floor: u64,
     /// Position of the last record that came.
     pub last: u64,
+    /// Position of the last record that did not come, because the state had it when the stream was opened.
+    pub floor: u64,
     pub next_ordinal: u64,
     /// Up to this position, the spill holds what is not acknowledged by all.
     pub spilled: u64,
@@ -39,6 +41,22 @@ impl HubState {
     pub fn acknowledged(&self) -> u64 {
         let enabled = self.readers.iter().filter(|reader| reader.enabled);
         enabled.map(|reader| reader.acknowledged).min().unwrap_or(u64::MAX)
+    }
+
+    /// Position of the last record up to a position, or a later one that all exporters have acknowledged.
+    pub fn last_upto(&self, position: u64) -> u64 {
+        let acknowledged = self.acknowledged();
+        if acknowledged >= position && acknowledged != u64::MAX {
+            return position;
+        }
+        let end = self.memory.partition_point(|batch| batch.records[0].position <= position);
+        let in_memory = self.memory.range(..end).next_back().map_or(0, |batch| {
+            let count = batch.index_after(position);
+            batch.records[count - 1].position
+        });
+        // Without exporters nothing is kept.
+        let came = if acknowledged == u64::MAX { self.last } else { acknowledged };
+        came.max(self.floor).min(position).max(in_memory)
     }
 
     /// Takes out of memory what everybody has acknowledged.

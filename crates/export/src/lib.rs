@@ -19,6 +19,7 @@ mod batch;
 mod copies;
 mod directory;
 mod exporter;
+mod floor;
 mod hub;
 mod inner;
 mod line;
@@ -40,7 +41,7 @@ mod switch;
 mod weight;
 
 pub use batch::now_ms;
-pub use copies::Copies;
+pub use copies::{Copies, NoCopy};
 pub use exporter::{ExportError, Exporter, Flush};
 pub use hub::{Assigned, ChangeError, Hub, HubError};
 pub use line::write_line;

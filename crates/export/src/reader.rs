@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::batch::Chunk;
 use crate::exporter::Flush;
+use crate::missing::Missing;
 
 /// Chunks that are remembered one by one until they are flushed; beyond, they are merged.
 const MARKS: usize = 1024;
@@ -23,7 +24,7 @@ pub struct ExporterStatus {
     pub backlog_records: u64,
     /// Age of the oldest record that it has not acknowledged.
     pub backlog: Duration,
-    /// Why it does not get on, while it fails.
+    /// Reason why the exporter is stalled, while it fails.
     pub failure: Option<String>,
     /// Whether it is switched on.
     pub enabled: bool,
@@ -68,7 +69,7 @@ pub(crate) struct Reader {
     pub acknowledged_ordinal: u64,
     /// Whether it waits for records and wants to be woken.
     pub idle: bool,
-    /// Why it does not get on.
+    /// Reason why the exporter is stalled.
     pub failure: Option<String>,
     /// Whether it takes records at all.
     pub enabled: bool,
@@ -78,8 +79,8 @@ pub(crate) struct Reader {
     pub is_shared: bool,
     /// Whether another replica exports: this one keeps what that has not acknowledged.
     pub is_passive: bool,
-    /// Up to this position, records may be missing here that other replicas have.
-    pub missing: u64,
+    /// Records that may be missing here, and that other replicas have.
+    pub missing: Missing,
     /// Requests that wait for the replay of parked records.
     pub replay: Option<SyncSender<Replayed>>,
     marks: VecDeque<Mark>,
@@ -101,7 +102,7 @@ impl Reader {
             restart: false,
             is_shared: false,
             is_passive: false,
-            missing: 0,
+            missing: Missing::default(),
             replay: None,
             marks: VecDeque::new(),
         }
@@ -131,7 +132,7 @@ impl Reader {
     }
 
     /// With a target that is that of all replicas; another one exports at first.
-    pub fn shared(self, missing: u64) -> Self {
+    pub fn shared(self, missing: Missing) -> Self {
         Self { is_shared: true, is_passive: true, missing, ..self }
     }
 

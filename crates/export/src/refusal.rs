@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use protocol::Record;
+use protocol::{Record, RecordValue};
 
 use crate::batch::now_ms;
 use crate::exporter::{ExportError, Exporter};
@@ -40,7 +40,8 @@ struct Refused {
 impl Refusals {
     pub fn new(park_after: u32) -> Self {
         let parked = BTreeSet::new();
-        Self { park_after, parked, last_parked: 0, refused: None, in_a_row: 0, given: 0, passed_over: 0 }
+        let (last_parked, in_a_row, given, passed_over) = (0, 0, 0, 0);
+        Self { park_after, parked, last_parked, refused: None, in_a_row, given, passed_over }
     }
 
     /// The exporter begins after a position. Another replica may have parked records meanwhile.
@@ -73,6 +74,39 @@ impl Refusals {
         parking: &dyn ParkedRecords,
     ) -> Result<(), ExportError> {
         let mut rest = records;
+        while let Some(at) = rest.iter().position(|record| matches!(record.value, RecordValue::Purge(_))) {
+            let (upto, after) = rest.split_at(at + 1);
+            self.export_era(upto, exporter, id, parking)?;
+            self.passes_purge(upto[at].position, id, parking)?;
+            rest = after;
+        }
+        self.export_era(rest, exporter, id, parking)
+    }
+
+    /// A purge empties the target: later records that are parked no more come again, though the target has taken them,
+    /// since it may have done so before it was emptied. Those that were parked before it are void. They are forgotten
+    /// before the purge is durable: an exporter that began again behind it would never come to that. One that begins
+    /// again before it parks them anew.
+    fn passes_purge(&mut self, purge: u64, id: &str, parking: &dyn ParkedRecords) -> Result<(), ExportError> {
+        let mut void = parking.positions(id)?;
+        let later = void.split_off(&purge);
+        if !void.is_empty() {
+            parking.remove(id, &void)?;
+        }
+        self.parked.retain(|parked| *parked < purge);
+        self.parked.extend(later);
+        Ok(())
+    }
+
+    /// Exports records with no purge between them.
+    fn export_era(
+        &mut self,
+        records: &[Record],
+        exporter: &mut dyn Exporter,
+        id: &str,
+        parking: &dyn ParkedRecords,
+    ) -> Result<(), ExportError> {
+        let mut rest = records;
         let is_left_out = |this: &Self, record: &Record| {
             this.parked.contains(&record.position) || this.verdict(record.position).is_some()
         };
@@ -81,6 +115,7 @@ impl Refusals {
             self.give(before, exporter)?;
             self.park(&from[0], id, parking)?;
             self.passed_over = from[0].position;
+            exporter.pass_over(self.passed_over);
             rest = &from[1..];
         }
         self.give(rest, exporter)
@@ -142,7 +177,14 @@ impl Refusals {
         let mut outcome = Replayed { replayed: 0, refused: 0, reason: None };
         let mut done = BTreeSet::new();
         let mut failure = None;
+        let reached = self.given.max(self.passed_over);
         for parked in parking.list(id)? {
+            if parked.record.position > reached {
+                // Another replica has parked it. A target that took it now would look as if it had all before it.
+                outcome.refused += 1;
+                outcome.reason.get_or_insert_with(|| "records before it are not exported yet".to_owned());
+                continue;
+            }
             match exporter.replay(&parked.record) {
                 Ok(()) => {
                     done.insert(parked.record.position);

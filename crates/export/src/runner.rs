@@ -182,8 +182,8 @@ impl Runner {
             }
             position = fetched.upto;
         }
-        let flushed = self.exporter.flush(Flush::Whole)?;
-        if self.refusals.flushed(flushed) < taken {
+        let flushed = self.flush_exporter(Flush::Whole)?;
+        if flushed < taken {
             return Err(ExportError::Target(format!(
                 "of the records up to {taken}, those up to {flushed} are stored"
             )));
@@ -193,9 +193,14 @@ impl Runner {
 
     /// Returns whether everything that was taken is durable.
     fn flush(&mut self, flush: Flush) -> Result<bool, ExportError> {
-        let position = self.exporter.flush(flush)?;
-        let position = self.refusals.flushed(position);
+        let position = self.flush_exporter(flush)?;
         Ok(self.stream.flushed(self.reader, position, flush))
+    }
+
+    /// Returns up to where nothing is missing in the target but what is parked.
+    fn flush_exporter(&mut self, flush: Flush) -> Result<u64, ExportError> {
+        let flushed = self.exporter.flush(flush)?;
+        Ok(self.refusals.flushed(flushed))
     }
 
     /// Tries the parked records again, for whoever asked.

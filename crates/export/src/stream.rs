@@ -17,7 +17,9 @@ use protocol::Record;
 
 use crate::batch::{Batch, Chunk, now_ms};
 use crate::exporter::Flush;
+use crate::floor::FloorFile;
 use crate::inner::HubState;
+use crate::missing::Missing;
 use crate::options::StreamOptions;
 use crate::parking::{ParkedFile, ParkedRecords};
 use crate::phase::Phase;
@@ -52,14 +54,25 @@ pub(crate) struct Pace {
     pub hasten_at: Instant,
 }
 
+/// The files that outlive the stream beside the spill.
+pub(crate) struct Kept {
+    /// Exporters that are switched off: they take nothing.
+    pub disabled: BTreeSet<String>,
+    pub phase: Phase,
+    pub lock: File,
+    pub floor: FloorFile,
+    /// Position of the state that the partition begins with.
+    pub state: u64,
+}
+
 /// How an exporter begins.
 #[derive(Debug)]
 pub(crate) struct Beginning {
     pub id: String,
     /// Position up to which it has acknowledged.
     pub acknowledged: u64,
-    /// If its target is that of all replicas: the position up to which records may be missing here.
-    pub missing: Option<u64>,
+    /// If its target is that of all replicas: the records that may be missing here.
+    pub missing: Option<Missing>,
 }
 
 #[derive(Debug)]
@@ -73,6 +86,8 @@ pub(crate) struct Stream {
     pub shared_parked: OnceLock<Box<dyn ParkedRecords>>,
     /// The right to the directory, as long as any thread is at work.
     lock: Mutex<Option<File>>,
+    /// Position up to which records do not come again.
+    floor: Mutex<FloorFile>,
     /// 0 nothing is refused, 1 new work, 2 everything. Readable without the lock.
     overload: AtomicU8,
     /// The way to the records of other replicas.
@@ -86,16 +101,16 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Opens the spill. Those of the readers that are `disabled` take nothing.
+    /// Opens the spill.
     pub fn open(
         options: StreamOptions,
         directory: &Path,
         readers: Vec<Beginning>,
-        disabled: &BTreeSet<String>,
-        phase: Phase,
-        lock: File,
+        kept: Kept,
     ) -> Result<Self, SpillError> {
+        let Kept { disabled, phase, lock, floor, state } = kept;
         let segments = spill::open(directory)?;
+        let lowest = floor.of(state, !segments.is_empty());
         let last = segments.back().map_or(0, |segment| segment.last);
         let next_ordinal = segments.back().map_or(0, |segment| segment.ordinal + segment.records);
         let mut inner = HubState {
@@ -105,6 +120,7 @@ impl Stream {
             last,
             next_ordinal,
             spilled: last,
+            floor: lowest,
             spill_bytes: segments.iter().map(|segment| segment.bytes).sum(),
             segments,
             readers: Vec::new(),
@@ -114,6 +130,8 @@ impl Stream {
             threads: 0,
         };
         for Beginning { id, acknowledged, missing } in readers {
+            // Records that another replica has not acknowledged may still come from others.
+            let acknowledged = if missing.is_some() { acknowledged } else { acknowledged.max(lowest) };
             let ordinal = inner.ordinal_after(acknowledged);
             let enabled = !disabled.contains(&id);
             let reader = Reader::new(id, acknowledged, ordinal, enabled);
@@ -129,6 +147,7 @@ impl Stream {
             options,
             inner: Mutex::new(inner),
             lock: Mutex::new(Some(lock)),
+            floor: Mutex::new(floor),
             overload: AtomicU8::new(0),
             fetch: OnceLock::new(),
             work: Condvar::new(),
@@ -184,7 +203,7 @@ impl Stream {
     }
 
     /// Begins again after a position, unless its records came already.
-    pub fn skip_to(&self, position: u64) {
+    pub fn skip_to(&self, position: u64, missing: Missing) {
         self.change_needs(|inner| {
             if position <= inner.last {
                 return false;
@@ -193,7 +212,7 @@ impl Stream {
             let next_ordinal = inner.next_ordinal;
             for reader in &mut inner.readers {
                 if reader.is_shared {
-                    reader.missing = position;
+                    reader.missing = missing;
                 } else {
                     reader.skipped(position, next_ordinal);
                 }
@@ -391,6 +410,12 @@ impl Stream {
             self.assess(&inner);
             removed
         };
+        let Some(last) = removed.last().map(|segment| segment.last) else { return };
+        if let Err(error) = self.floor.lock().removed(last) {
+            // The files stay until the next start, which finds out that they are not needed.
+            tracing::warn!(%error, "files of records that all exporters have cannot be removed");
+            return;
+        }
         for segment in &removed {
             writer.remove(segment);
         }
@@ -421,34 +446,6 @@ impl Stream {
         };
         self.remove_acknowledged(&mut writer);
         result
-    }
-
-    /// See [`crate::Hub::make_durable`].
-    pub fn make_durable(&self, position: u64) -> Result<(), SpillError> {
-        let grace_ends = Instant::now() + self.options.flush_grace;
-        let mut inner = self.lock();
-        let upto = position.min(inner.last);
-        if inner.acknowledged() >= upto {
-            return Ok(());
-        }
-        inner.wanted = upto;
-        self.work.notify_all();
-        loop {
-            let waits = |reader: &Reader| {
-                reader.enabled
-                    && reader.acknowledged < upto
-                    && (reader.is_passive || reader.failure.is_some() || reader.position < inner.memory_floor)
-            };
-            let hopeless = inner.phase != Phase::Exporting || inner.readers.iter().any(waits);
-            let left = grace_ends.saturating_duration_since(Instant::now());
-            if inner.acknowledged() >= upto || hopeless || left.is_zero() || inner.stop.is_some() {
-                break;
-            }
-            self.progress.wait_for(&mut inner, left);
-        }
-        inner.wanted = 0;
-        drop(inner);
-        self.spill(upto)
     }
 
     /// Blocks until memory is full, then spills it down to half. `None` when it is time to stop.
@@ -577,6 +574,7 @@ impl Stream {
     }
 }
 
+mod durable;
 mod shared;
 mod switching;
 

@@ -18,17 +18,55 @@ fn options() -> StreamOptions {
 }
 
 fn open(directory: &Path, options: StreamOptions, acknowledged: [u64; 2]) -> Stream {
+    open_at(directory, options, acknowledged, 0)
+}
+
+/// A stream over a state that has applied up to the position `state`.
+fn open_at(directory: &Path, options: StreamOptions, acknowledged: [u64; 2], state: u64) -> Stream {
     let beginning = |id: &str, acknowledged| Beginning { id: id.to_owned(), acknowledged, missing: None };
     let readers = vec![beginning("a", acknowledged[A]), beginning("b", acknowledged[B])];
-    Stream::open(
-        options,
-        directory,
-        readers,
-        &BTreeSet::new(),
-        Phase::Exporting,
-        tempfile::tempfile().unwrap(),
-    )
-    .unwrap()
+    let kept = Kept {
+        disabled: BTreeSet::new(),
+        phase: Phase::Exporting,
+        lock: tempfile::tempfile().unwrap(),
+        floor: FloorFile::open(directory).unwrap(),
+        state,
+    };
+    Stream::open(options, directory, readers, kept).unwrap()
+}
+
+/// The position of an exporter may be unknown; which records do not come again is known.
+#[test]
+fn an_exporter_begins_behind_the_records_that_do_not_come_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let stream = open(directory.path(), options(), [0, 0]);
+    stream.append(records([1, 2, 5]));
+    for reader in [A, B] {
+        assert_eq!(take(&stream, reader), [1, 2, 5]);
+        stream.flushed(reader, 5, Flush::Usual);
+    }
+    stream.make_durable(7).unwrap();
+    // The flush of this one is cut off.
+    stream.append(records([9, 10]));
+    assert_eq!(take(&stream, A), [9, 10]);
+    stream.flushed(A, 10, Flush::Usual);
+    stream.make_durable(11).unwrap();
+    drop(stream);
+    let begins = |state| {
+        let stream = open_at(directory.path(), options(), [0, 0], state);
+        [stream.begin(A), stream.begin(B)]
+    };
+    assert_eq!(begins(7), [5, 5], "5 is the last record of the state at 7");
+    assert_eq!(begins(11), [5, 5], "9 and 10 are in the spill");
+    let stream = open_at(directory.path(), options(), [0, 0], 11);
+    assert_eq!(take(&stream, B), [9, 10]);
+    for reader in [A, B] {
+        take(&stream, reader);
+        stream.flushed(reader, 10, Flush::Usual);
+    }
+    drop(stream);
+    assert_eq!(begins(11), [10, 10], "the spill is removed");
+    assert_eq!(begins(0), [0, 0], "of another state nothing is known");
 }
 
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {

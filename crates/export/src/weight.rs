@@ -1,33 +1,42 @@
 //! About how much memory a record takes.
 
-use protocol::{ActivateElement, DecisionEvaluationRecord, Document, JobResult, Record, RecordValue};
+use protocol::{
+    ActivateElement, BatchOperationCreationRecord, DecisionEvaluationRecord, Document, JobRecord, JobResult,
+    ProcessInstanceModificationRecord, Record, RecordValue,
+};
 
 /// Of the boxed value with its short texts, most of which are shared.
 const VALUE_BYTES: usize = 320;
 
 /// About how many bytes a record keeps in memory.
 pub(crate) fn weight(record: &Record) -> usize {
-    let json = |document: &Document| document.json_len();
-    let elements = |elements: &[ActivateElement]| -> usize {
-        elements.iter().map(|element| VALUE_BYTES + json(&element.variables)).sum()
-    };
+    let json = Document::json_len;
     size_of::<Record>()
         + VALUE_BYTES
         + match &record.value {
-            RecordValue::Job(job) => {
-                let result = match job.result.as_deref() {
-                    Some(JobResult::AdHocSubProcess { activate_elements, .. }) => elements(activate_elements),
-                    Some(JobResult::UserTask { .. }) => VALUE_BYTES,
-                    None => 0,
-                };
-                json(&job.variables) + job.custom_headers.len() + job.error_message.len() + result
-            }
+            RecordValue::Job(job) => job_weight(job),
             RecordValue::Message(message) => json(&message.variables),
             RecordValue::MessageSubscription(subscription)
             | RecordValue::ProcessMessageSubscription(subscription) => json(&subscription.variables),
             RecordValue::MessageStartEventSubscription(subscription) => json(&subscription.variables),
             RecordValue::Variable(variable) => variable.value.as_bytes().len(),
             RecordValue::ProcessInstanceCreation(creation) => json(&creation.variables),
+            RecordValue::ProcessInstanceModification(modification) => modification_weight(modification),
+            RecordValue::ProcessInstanceMigration(migration) => {
+                migration.mapping_instructions.len() * PART_BYTES
+            }
+            RecordValue::CompensationSubscription(subscription) => json(&subscription.variables),
+            RecordValue::ClusterVariable(variable) => {
+                variable.value.as_bytes().len() + json(&variable.metadata)
+            }
+            RecordValue::BatchOperationCreation(creation) => plans_weight(creation),
+            RecordValue::BatchOperationChunk(chunk) => size_of_val(&chunk.items[..]),
+            RecordValue::BatchOperationExecution(execution) => {
+                size_of_val(&execution.item_keys[..]) + execution.error_message.len()
+            }
+            RecordValue::BatchOperationLifecycleManagement(change) => {
+                change.errors.iter().map(|error| error.len()).sum()
+            }
             RecordValue::Incident(incident) => incident.error_message.len(),
             RecordValue::Error(error) => error.exception_message.len() + error.stacktrace.len(),
             RecordValue::Process(process) => process.resource.len(),
@@ -35,7 +44,9 @@ pub(crate) fn weight(record: &Record) -> usize {
                 deployment.processes_metadata.iter().map(|process| VALUE_BYTES + process.resource.len()).sum()
             }
             RecordValue::MultiInstance(body) => body.input_collection.as_bytes().len(),
-            RecordValue::AdHocSubProcessInstruction(instruction) => elements(&instruction.activate_elements),
+            RecordValue::AdHocSubProcessInstruction(instruction) => {
+                elements_weight(&instruction.activate_elements)
+            }
             RecordValue::DecisionEvaluation(evaluation) => evaluation_weight(evaluation),
             RecordValue::Signal(signal) => json(&signal.variables),
             RecordValue::ConditionalEvaluation(evaluation) => json(&evaluation.variables),
@@ -51,12 +62,51 @@ pub(crate) fn weight(record: &Record) -> usize {
                 let texts = [&item.content, &item.tool_calls, &item.system_prompt, &item.tools];
                 texts.iter().map(|text| text.as_bytes().len()).sum()
             }
-            _ => 0,
+            // All that these have is keys, names and short texts.
+            #[rustfmt::skip]
+            RecordValue::ProcessInstance(_) | RecordValue::Timer(_) | RecordValue::ResourceDeletion(_)
+            | RecordValue::SignalSubscription(_) | RecordValue::Escalation(_)
+            | RecordValue::ConditionalSubscription(_) | RecordValue::RuntimeInstruction(_)
+            | RecordValue::Decision(_) | RecordValue::BatchOperationInitialization(_)
+            | RecordValue::BatchOperationPartitionLifecycle(_) | RecordValue::HistoryDeletion(_)
+            | RecordValue::ProcessInstanceBatch(_) | RecordValue::GlobalListener(_) | RecordValue::Clock(_)
+            | RecordValue::User(_) | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_)
+            | RecordValue::MappingRule(_) | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_)
+            | RecordValue::Purge(_) => 0,
         }
 }
 
-/// A part of the trail of an evaluation, with its short texts.
+/// A part of a record that has many, with its short texts.
 const PART_BYTES: usize = 160;
+
+fn job_weight(job: &JobRecord) -> usize {
+    let result = match job.result.as_deref() {
+        Some(JobResult::AdHocSubProcess { activate_elements, .. }) => elements_weight(activate_elements),
+        Some(JobResult::UserTask { .. }) => VALUE_BYTES,
+        None => 0,
+    };
+    job.variables.json_len() + job.custom_headers.len() + job.error_message.len() + result
+}
+
+fn elements_weight(elements: &[ActivateElement]) -> usize {
+    elements.iter().map(|element| VALUE_BYTES + element.variables.json_len()).sum()
+}
+
+fn plans_weight(creation: &BatchOperationCreationRecord) -> usize {
+    let mappings = creation.migration_plan.as_ref().map_or(0, |plan| plan.mapping_instructions.len());
+    let moves = creation.modification_plan.as_ref().map_or(0, |plan| plan.move_instructions.len());
+    (mappings + moves) * PART_BYTES
+}
+
+fn modification_weight(modification: &ProcessInstanceModificationRecord) -> usize {
+    let activated = modification.activate_instructions.iter().map(|one| &one.variable_instructions);
+    let moved = modification.move_instructions.iter().map(|one| &one.variable_instructions);
+    let variables = activated.chain(moved).flat_map(|set| set.iter());
+    let parts = modification.activate_instructions.len()
+        + modification.move_instructions.len()
+        + modification.terminate_instructions.len();
+    parts * PART_BYTES + variables.map(|one| PART_BYTES + one.variables.json_len()).sum::<usize>()
+}
 
 /// The trail may be far larger than the result.
 fn evaluation_weight(evaluation: &DecisionEvaluationRecord) -> usize {
@@ -75,9 +125,43 @@ fn evaluation_weight(evaluation: &DecisionEvaluationRecord) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use protocol::{EvaluatedDecisionRecord, EvaluatedInputRecord, Intent, Json, Name};
+    use protocol::{
+        BatchOperationChunkRecord, BatchOperationItem, ClusterVariableRecord, EvaluatedDecisionRecord,
+        EvaluatedInputRecord, Intent, Json, Name,
+    };
 
     use super::*;
+
+    #[test]
+    fn what_a_client_makes_large_weighs() {
+        let of = |intent, value: RecordValue| weight(&protocol::testing::record(7, intent, value));
+        let variable = |text: &str| {
+            let value = ClusterVariableRecord {
+                name: Name::from("a"),
+                value: Json::string(text),
+                scope: Name::default(),
+                tenant_id: Name::default(),
+                metadata: Document::empty(),
+                kind: Name::default(),
+            };
+            of(Intent::Created, value.into())
+        };
+        assert_eq!(variable(&"x".repeat(10_000)), variable("") + 10_000);
+        let chunk = |count: u64| {
+            let item = |key| BatchOperationItem {
+                item_key: key,
+                process_instance_key: key,
+                root_process_instance_key: key,
+            };
+            let value = BatchOperationChunkRecord {
+                batch_operation_key: 1,
+                items: (0..count).map(item).collect(),
+                batch_operation_type: Name::default(),
+            };
+            of(Intent::Created, value.into())
+        };
+        assert_eq!(chunk(1000), chunk(0) + 24_000);
+    }
 
     #[test]
     fn the_trail_of_an_evaluation_weighs() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use export::{Exporter, Flush, NdjsonExporter, NdjsonOptions};
 use protocol::testing::record;
-use protocol::{Document, Intent, MessageRecord, Name, Record};
+use protocol::{Document, ErrorRecord, Intent, MessageRecord, Name, Record};
 use serde_json::Value;
 
 fn published(position: u64, variables: &str) -> Record {
@@ -55,6 +55,24 @@ fn lines(directory: &Path) -> Vec<Value> {
 
 fn positions(directory: &Path) -> Vec<u64> {
     lines(directory).iter().map(|line| line["position"].as_u64().unwrap()).collect()
+}
+
+/// No client can make the engine fail, so the reader of the reference gets the record of a failure from a file.
+#[test]
+fn a_failure_of_the_engine_is_the_line_that_the_suite_of_records_reads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
+    let failure = ErrorRecord {
+        exception_message: Name::from("a fault at 'work'\nof an instance"),
+        stacktrace: Name::default(),
+        error_event_position: 6,
+        process_instance_key: 2_251_799_813_685_250,
+    };
+    exporter.export(&[record(7, Intent::Created, failure)]).unwrap();
+    exporter.flush(Flush::Usual).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/records/error.ndjson");
+    let written = std::fs::read_to_string(&files(directory.path())[0]).unwrap();
+    assert_eq!(written, std::fs::read_to_string(path).unwrap());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use export::{Assigned, ChangeError, ExportError, Exporter, ExporterStatus, Flush, Hub, StreamOptions};
 use protocol::testing::record;
-use protocol::{Document, Intent, Name, Record, SignalRecord};
+use protocol::{Document, Intent, Name, PurgeRecord, Record, SignalRecord};
 
 /// Nothing here takes that long; what does has hung.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -114,7 +114,7 @@ fn open(directory: &Path, exporters: &[(&'static str, &Arc<Mutex<Target>>, u64)]
         is_shared: false,
         acknowledged,
     };
-    Hub::open(options, directory, 1, exporters.iter().map(assigned).collect()).unwrap()
+    Hub::open(options, directory, 1, exporters.iter().map(assigned).collect(), 0).unwrap()
 }
 
 #[track_caller]
@@ -194,6 +194,88 @@ fn replaying_puts_in_what_is_taken_now() {
     until(|| hub.status().acknowledged_position == 7);
     assert_eq!(target.lock().stored, [1, 4, 6, 2, 5, 3, 7]);
     assert!(matches!(hub.replay("b", PATIENCE), Err(ChangeError::Unknown(id)) if id == "b"));
+}
+
+/// Records of which one is a purge.
+fn records_with_purge(positions: impl IntoIterator<Item = u64>, purge: u64) -> Vec<Record> {
+    let change = |one: Record| match one.position {
+        position if position == purge => record(position, Intent::Purged, PurgeRecord { change_id: 1 }),
+        _ => one,
+    };
+    records(positions).into_iter().map(change).collect()
+}
+
+#[test]
+fn a_purge_voids_what_was_parked_before_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = target([2, 6]);
+    let hub = open(directory.path(), &[("a", &target, 0)]);
+    hub.append(records_with_purge(1..=8, 4));
+    until(|| hub.status().acknowledged_position == 8);
+    assert_eq!(parked(&hub), [6], "the record before the purge does not come back");
+    target.lock().refused.clear();
+    assert_eq!(hub.replay("a", PATIENCE).unwrap().replayed, 1);
+    assert_eq!(target.lock().stored, [1, 3, 4, 5, 7, 8, 6]);
+}
+
+#[test]
+fn what_a_purge_voids_does_not_come_back_to_an_exporter_that_begins_again_behind_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = target([2]);
+    let hub = open(directory.path(), &[("a", &target, 0)]);
+    hub.append(records(1..=3));
+    until(|| hub.status().acknowledged_position == 3);
+    assert_eq!(parked(&hub), [2]);
+    // The target has the purge, but the exporter does not come to know it.
+    target.lock().is_away = true;
+    hub.append(records_with_purge(4..=8, 4));
+    until(|| parked(&hub).is_empty());
+    drop(hub);
+    *target.lock() = Target { stored: (4..=8).collect(), ..Target::default() };
+    let hub = open(directory.path(), &[("a", &target, 8)]);
+    assert_eq!(hub.replay("a", PATIENCE).unwrap().replayed, 0);
+    assert_eq!(target.lock().stored, (4..=8).collect::<Vec<_>>());
+}
+
+#[test]
+fn records_that_were_replayed_come_again_behind_a_purge_that_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = target([6]);
+    let hub = open(directory.path(), &[("a", &target, 0)]);
+    hub.append(records_with_purge(1..=8, 4));
+    until(|| hub.status().acknowledged_position == 8);
+    target.lock().refused.clear();
+    assert_eq!(hub.replay("a", PATIENCE).unwrap().replayed, 1);
+    // The acknowledgement is lost, the purge comes again and empties the target.
+    target.lock().stored.clear();
+    drop(hub);
+    let hub = open(directory.path(), &[("a", &target, 0)]);
+    hub.append(records_with_purge(1..=8, 4));
+    until(|| hub.status().acknowledged_position == 8);
+    assert_eq!(target.lock().stored, (1..=8).collect::<Vec<_>>());
+}
+
+#[test]
+fn records_that_the_exporter_has_not_reached_are_not_replayed() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = target([6]);
+    let hub = open(directory.path(), &[("a", &target, 0)]);
+    hub.append(records(1..=8));
+    until(|| hub.status().acknowledged_position == 8);
+    drop(hub);
+    target.lock().stored.clear();
+    target.lock().refused.clear();
+    // The records come again, up to some of them.
+    let hub = open(directory.path(), &[("a", &target, 0)]);
+    hub.append(records(1..=3));
+    until(|| hub.status().acknowledged_position == 3);
+    let replayed = hub.replay("a", PATIENCE).unwrap();
+    assert_eq!((replayed.replayed, replayed.refused), (0, 1));
+    assert_eq!(replayed.reason.as_deref(), Some("records before it are not exported yet"));
+    hub.append(records(4..=8));
+    until(|| hub.status().acknowledged_position == 8);
+    assert_eq!(hub.replay("a", PATIENCE).unwrap().replayed, 1);
+    assert_eq!(target.lock().stored, [1, 2, 3, 4, 5, 7, 8, 6]);
 }
 
 #[test]

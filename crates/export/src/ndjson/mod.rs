@@ -153,7 +153,9 @@ impl Exporter for NdjsonExporter {
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
         for record in &records[records.partition_point(|record| record.position <= self.last)..] {
-            self.append(record)?;
+            if record.value.value_type().is_for_others() {
+                self.append(record)?;
+            }
             self.last = record.position;
             if self.active()?.bytes >= self.max_file_bytes {
                 self.rotate()?;

@@ -98,9 +98,15 @@ impl Stream {
         self.lock().readers[reader].is_passive
     }
 
+    /// Position up to which records have come, or were skipped, and up to which all exporters have acknowledged.
+    pub fn extent(&self) -> (u64, u64) {
+        let inner = self.lock();
+        (inner.last, inner.acknowledged())
+    }
+
     /// Position up to which an exporter that goes on after another one must ask other replicas for records.
     pub fn missing(&self, reader: usize, position: u64) -> Option<u64> {
-        Some(self.lock().readers[reader].missing).filter(|missing| position < *missing)
+        Some(self.lock().readers[reader].missing.upto).filter(|missing| position < *missing)
     }
 
     /// Where the records of an exporter are parked.
@@ -108,7 +114,8 @@ impl Stream {
         self.parked_for_all(reader).unwrap_or(&self.own_parked)
     }
 
-    /// The same if its target is that of all replicas. A replica that is alone has one place.
+    /// Where the records of an exporter are parked for all replicas; `None` if its target is that of one replica, or
+    /// the replica is alone.
     fn parked_for_all(&self, reader: usize) -> Option<&dyn ParkedRecords> {
         let shared = self.shared_parked.get()?;
         self.lock().readers[reader].is_shared.then_some(&**shared)
@@ -134,6 +141,12 @@ impl Stream {
                 "the records after {position} up to {upto} are at other brokers only: {reason}"
             ))
         };
+        // Some of them may have come before the snapshot that left out the rest.
+        if let Ok(own) = self.records_after(position, upto)
+            && own.upto > position
+        {
+            return Ok(own);
+        }
         let FetchRecords(fetch) = self.fetch.get().ok_or_else(|| lacking("there is no other broker"))?;
         let fetched = fetch(position, upto).map_err(|reason| lacking(&reason))?;
         if fetched.upto <= position || fetched.records.iter().any(|record| record.position <= position) {
@@ -142,22 +155,25 @@ impl Stream {
         Ok(fetched)
     }
 
-    /// Records after a position for another replica, no more than an exporter takes at once.
+    /// Records after a position, no more than an exporter takes at once, as far as they are here.
     pub fn records_after(&self, position: u64, upto: u64) -> Result<RecordsAfter, String> {
-        {
+        let upto = {
             let inner = self.lock();
-            let missing = inner.readers.iter().map(|reader| reader.missing).max().unwrap_or(0);
-            if position < missing {
-                return Err(format!("it lacks records up to {missing}, too"));
-            }
+            let missing =
+                inner.readers.iter().map(|reader| reader.missing).max_by_key(|missing| missing.upto);
+            let missing = missing.unwrap_or_default();
+            let Some(known) = missing.known_from(position, upto) else {
+                return Err(format!("it lacks records up to {}, too", missing.upto));
+            };
             let acknowledged = inner.acknowledged();
             if position < acknowledged {
                 return Ok(RecordsAfter { upto: acknowledged, records: Vec::new() });
             }
-            if inner.last < upto {
+            if inner.last < known {
                 return Err(format!("it has records up to {}", inner.last));
             }
-        }
+            known
+        };
         let chunk = self.chunk_after(position, &mut SpillReader::default());
         let chunk = chunk.map_err(|error| error.to_string())?;
         let Some(chunk) = chunk else { return Ok(RecordsAfter { upto, records: Vec::new() }) };

@@ -41,6 +41,12 @@ impl Stream {
         });
     }
 
+    /// Has an exporter begin again where it is.
+    pub fn reopen(&self, reader: usize) {
+        self.lock().readers[reader].restart = true;
+        self.work.notify_all();
+    }
+
     /// Blocks while an exporter is switched off. Returns whether it is to begin.
     pub fn await_enabled(&self, reader: usize) -> bool {
         let mut inner = self.lock();

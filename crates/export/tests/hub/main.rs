@@ -148,7 +148,7 @@ fn open(directory: &Path, options: StreamOptions, exporters: Vec<(Box<dyn Export
         .into_iter()
         .map(|(exporter, acknowledged)| Assigned { exporter, acknowledged, is_shared: false })
         .collect();
-    Hub::open(options, directory, 1, assigned).unwrap()
+    Hub::open(options, directory, 1, assigned, 0).unwrap()
 }
 
 fn receive(received: &Receiver<u64>, count: usize) -> Vec<u64> {
@@ -324,7 +324,7 @@ fn a_blocked_exporter_does_not_block_the_end() {
     let reopen = || {
         let (exporter, _, received) = probe("a", Mood::Works);
         let assigned = vec![Assigned { exporter, acknowledged: 0, is_shared: false }];
-        Hub::open(options(), directory.path(), 1, assigned).map(|hub| (hub, received))
+        Hub::open(options(), directory.path(), 1, assigned, 0).map(|hub| (hub, received))
     };
     assert!(matches!(reopen(), Err(HubError::InUse(_))), "the one left behind might still write");
     target.set(Mood::Works);
@@ -427,6 +427,6 @@ fn two_exporters_of_one_name_are_refused() {
     let assigned = (0..2)
         .map(|_| Assigned { exporter: probe("a", Mood::Works).0, acknowledged: 0, is_shared: false })
         .collect();
-    let refused = Hub::open(options(), directory.path(), 1, assigned);
+    let refused = Hub::open(options(), directory.path(), 1, assigned, 0);
     assert!(matches!(refused, Err(HubError::DuplicateId(id)) if id == "a"));
 }

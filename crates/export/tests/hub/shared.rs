@@ -8,7 +8,7 @@ use super::*;
 fn replica(directory: &Path, acknowledged: u64) -> (Hub, Arc<Target>, Receiver<u64>) {
     let (exporter, target, received) = probe("a", Mood::Works);
     let assigned = vec![Assigned { exporter, acknowledged, is_shared: true }];
-    (Hub::open(options(), directory, 1, assigned).unwrap(), target, received)
+    (Hub::open(options(), directory, 1, assigned, 0).unwrap(), target, received)
 }
 
 #[track_caller]
@@ -47,6 +47,32 @@ fn only_the_replica_that_leads_exports_and_the_others_keep_what_it_has_not_ackno
 }
 
 #[test]
+fn what_came_before_a_snapshot_is_still_there_for_others() {
+    let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    // Each was sent a snapshot, one of them later.
+    let (first, ..) = replica(directories[0].path(), 0);
+    first.append(records(1..12));
+    first.skip_to(20).unwrap();
+    first.append(records([21, 22]));
+    drop(first);
+    let (first, ..) = replica(directories[0].path(), 0);
+    let (second, _, received) = replica(directories[1].path(), 0);
+    second.append(records(1..3));
+    second.skip_to(11).unwrap();
+    second.append(records(12..14));
+    assert!(first.records_after(11, 12).unwrap_err().contains("lacks records up to 20"));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&asked);
+    second.fetch_with(move |after, upto| {
+        noted.lock().push(after);
+        first.records_after(after, upto)
+    });
+    second.lead(true);
+    assert_eq!(receive(&received, 13), (1..14).collect::<Vec<_>>());
+    assert_eq!(asked.lock()[..], [2], "its own are not asked for");
+}
+
+#[test]
 fn what_a_snapshot_has_left_out_comes_from_another_replica() {
     let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let (whole, _, _) = replica(directories[0].path(), 0);
@@ -75,7 +101,7 @@ fn what_a_snapshot_has_left_out_comes_from_another_replica() {
     assert_eq!(receive(&received, 8), [3, 4, 5, 6, 7, 8, 20, 21]);
     assert_eq!(asked.lock()[..2], [(2, 15), (2, 15)]);
     assert!(lacking.records_after(2, 15).unwrap_err().contains("lacks records"), "it has gone on");
-    // One who asks for what is acknowledged is told so.
+    // A reader that asks for acknowledged records is told so.
     whole.acknowledged_elsewhere("a", 20);
     assert_eq!(whole.records_after(7, 15), Ok(RecordsAfter { upto: 20, records: vec![] }));
     assert!(whole.records_after(20, 30).unwrap_err().contains("up to 21"));
