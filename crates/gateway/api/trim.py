@@ -224,7 +224,7 @@ def served(older, newer, release, clients):
         for step in properties:
             target, source = target["properties"][step], source["properties"][step]
         take_members(target, source, members)
-    named = (path for kind in ("renamed", "answers", "requests", "values") for path in clients[kind])
+    named = (path for kind in ("renamed", "replaced", "answers", "requests", "values") for path in clients[kind])
     if unknown := [path for path in (*named, *clients["alternatives"]) if not at_path(schemas, path)]:
         raise SystemExit(f"clients.json: there is no {unknown}")
     extend(schemas, clients)
@@ -250,6 +250,10 @@ def extend(schemas, clients):
             target["properties"][names[member]] = target["properties"][member]
             if member in target.get("required", []):
                 target["required"] = sorted({*target["required"], names[member]})
+    for path, names in clients["replaced"].items():
+        target = at_path(schemas, path)
+        target["properties"] = {names.get(member, member): shape for member, shape in target["properties"].items()}
+        target["required"] = [names.get(member, member) for member in target["required"]]
     for kind in ("answers", "requests"):
         for path, members in clients[kind].items():
             if target := at_path(schemas, path):
@@ -267,10 +271,9 @@ def extend(schemas, clients):
             target["enum"] += values
 
 
-def answers(published, clients):
+def answers(published):
     """The answers of a release, as far as they are JSON."""
     operations, schemas = published
-    extend(schemas, clients)
     for schema in schemas.values():
         if schema.get("pattern") not in KEY_PATTERNS:
             schema.pop("pattern", None)
@@ -311,13 +314,12 @@ def beside(name):
 
 
 def main(*arguments):
-    clients = beside("clients.json")
     match arguments:
         case ("--answers", path):
-            print_used(*answers(trimmed_file(path), clients))
+            print_used(*answers(trimmed_file(path)))
         case (older, newer):
             contracts = [demanding(*trimmed_file(path)) for path in (older, newer)]
-            print_used(*served(*contracts, beside("release.json"), clients))
+            print_used(*served(*contracts, beside("release.json"), beside("clients.json")))
 
 
 main(*sys.argv[1:])

@@ -54,7 +54,7 @@ impl Broker for InstantBroker {
             }),
             _ => Response::Done,
         };
-        ready(Ok(Answer { response, timing: Timing::default(), position: 0 })).boxed()
+        ready(Ok(Answer { response, timing: Timing::default(), partition: 1, position: 0 })).boxed()
     }
 
     fn create_with_result(

@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 
 use crate::connection::Address;
 
-/// How often the session of a request that waits is looked at.
+/// Interval at which the session of a waiting request is checked.
 const SESSION_RECHECKED: Duration = Duration::from_secs(5);
 /// Principals whose grants are remembered.
 const KNOWN_MAX: usize = 10_000;
@@ -40,15 +40,15 @@ const AUTHORIZATIONS_MAX: usize = 20_000;
 const CLAIMS_MAX: usize = 1000;
 /// Mapping rules that are looked through for those whose claim is a JSONPath.
 const RULES_MAX: usize = 10_000;
-/// How deep claims are looked for in claims.
+/// Depth to which claims are searched in claims.
 const CLAIM_DEPTH_MAX: usize = 8;
 
 /// Checks beside authentication.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccessOptions {
-    /// Whether whoever asks for something needs a permission for it.
+    /// Whether requests need permissions.
     pub authorizations: bool,
-    /// Whether whoever asks must be assigned to the tenant.
+    /// Whether callers must be assigned to the tenant of a request.
     pub tenants: bool,
     /// Kinds of members and owners that are kept elsewhere, by the issuer of tokens.
     pub foreign: Vec<EntityType>,
@@ -115,14 +115,14 @@ impl PrincipalGrants {
 }
 
 impl Default for Access {
-    /// Everybody, as nobody in particular.
+    /// Access without authentication: every caller is anonymous.
     fn default() -> Self {
         Self::new(Authenticator::new(Method::None, None, Clock::system()), AccessOptions::default())
     }
 }
 
 impl Access {
-    /// Lets in whom `authenticator` knows.
+    /// Access for callers that `authenticator` knows.
     pub fn new(authenticator: Authenticator, options: AccessOptions) -> Self {
         let anonymous = Arc::new(Principal::anonymous());
         Self(Arc::new(AccessState {
@@ -142,6 +142,12 @@ impl Access {
     pub(crate) async fn authenticate(&self, head: &Parts) -> Result<Arc<Principal>, Refusal> {
         let presented = self.presented(head)?;
         self.0.authenticator.authenticate(&presented).await
+    }
+
+    /// Refuses a change that a page of another site made a browser send.
+    pub(crate) fn check_site(&self, head: &Parts) -> Result<(), Refusal> {
+        let presented = self.presented(head)?;
+        self.0.authenticator.check_site(&presented)
     }
 
     /// Resolves with the refusal once the session of a request has ended; never, if it came without one.
@@ -175,7 +181,7 @@ impl Access {
         self.0.authenticator.entry()
     }
 
-    /// Sends a browser to the issuer. See [`Authenticator::depart`].
+    /// Redirects a browser to the issuer. See [`Authenticator::depart`].
     pub(crate) async fn depart(&self, next: &str, redirect_uri: String) -> Result<Departed, SignInFailure> {
         self.0.authenticator.depart(next, redirect_uri).await
     }
@@ -189,7 +195,7 @@ impl Access {
         Ok(self.0.authenticator.arrive(&self.presented(head)?, field).await)
     }
 
-    /// How requests are authenticated, as the setting names it.
+    /// Name of the authentication method, as in the setting.
     pub(crate) fn method_name(&self) -> &'static str {
         self.0.authenticator.method_name()
     }
@@ -199,7 +205,7 @@ impl Access {
         self.0.authenticator.sessions().is_some()
     }
 
-    /// Whether it matters which address a request comes from.
+    /// Whether authentication depends on the address of a request.
     pub(crate) fn wants_addresses(&self) -> bool {
         self.0.authenticator.wants_addresses()
     }
@@ -216,7 +222,7 @@ impl Access {
         Arc::clone(&self.0.anonymous)
     }
 
-    /// Somebody as commands have it. Nobody in particular is left out: authentication is off.
+    /// Caller of a command. `None` if authentication is off.
     pub(crate) async fn caller(
         &self,
         broker: &Arc<dyn Broker>,

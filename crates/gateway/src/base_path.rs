@@ -59,7 +59,7 @@ impl BasePath {
         self.0.trim_end_matches('/')
     }
 
-    /// The same address without it, if it begins with it.
+    /// The address without the base path; `None` if it does not begin with it.
     pub(crate) fn strip(&self, uri: &Uri) -> Option<Uri> {
         let prefix = self.prefix();
         if prefix.is_empty() || uri.path().starts_with(OWN_OPERATIONS) {

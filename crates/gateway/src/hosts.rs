@@ -21,6 +21,11 @@ pub enum Hosts {
 }
 
 impl Hosts {
+    /// These names, in any letters.
+    pub fn only<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        Self::Only(names.map(plain).collect())
+    }
+
     /// Checks the head of a request. Without `Host`, no browser sent it.
     ///
     /// # Errors
@@ -38,13 +43,20 @@ impl Hosts {
     }
 }
 
+/// A name in small letters, without the dot of the root.
+fn plain(name: &str) -> String {
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
 fn is_known(host: &str, allowed: &[String]) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
-    let name = authority.host().to_ascii_lowercase();
-    let name = name.strip_suffix('.').unwrap_or(&name);
+    let name = plain(authority.host());
+    let name = name.as_str();
+    let has_port = authority.as_str().len() > authority.host().len();
+    let is_port = authority.port_u16().is_some() || authority.as_str().ends_with(':');
     let long = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let is_address = IpAddr::from_str(name).is_ok() || long.is_some_and(|it| Ipv6Addr::from_str(it).is_ok());
-    let is_plain = !authority.as_str().contains('@');
+    let is_plain = !authority.as_str().contains('@') && (!has_port || is_port);
     let is_loopback = name == "localhost" || name.ends_with(".localhost");
     is_plain && (is_address || is_loopback || allowed.iter().any(|one| one == name))
 }
@@ -61,7 +73,7 @@ mod tests {
             request = request.header(HOST, *host);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        Hosts::Only(vec!["baton.example.com".to_owned()]).check(&head).is_ok()
+        Hosts::only(["Baton.example.com."].into_iter()).check(&head).is_ok()
     }
 
     #[test]
@@ -75,6 +87,9 @@ mod tests {
             "10.1.2.3",
             "[::1]:8080",
             "baton.example.com",
+            "baton.example.com.:80",
+            "localhost:",
+            "[::ffff:127.0.0.1]:8080",
             "Baton.Example.com:8443",
         ] {
             assert!(check("/ready", &[host]), "{host}");
@@ -90,6 +105,12 @@ mod tests {
             "evil.example@localhost",
             "",
             "a b",
+            "localhost:evil",
+            "localhost:99999",
+            "localhost..",
+            "[::1].evil.example",
+            "::1",
+            "baton.example.com..",
         ] {
             assert!(!check("/ready", &[host]), "{host}");
         }

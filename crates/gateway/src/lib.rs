@@ -3,6 +3,7 @@
 
 mod access;
 mod base_path;
+mod browser;
 mod connection;
 pub mod grpc;
 mod hosts;

@@ -10,19 +10,31 @@ use broker_api::Positions;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use protocol::PartitionId;
 
-/// Tells how far a command came. The name of the header, and of the metadata of gRPC.
+/// Header with the position of a command's last record. The name of the header, and of the metadata of gRPC.
 pub(crate) const POSITION: HeaderName = HeaderName::from_static("baton-position");
 
-/// Tells how many milliseconds the oldest thing is old that a search should show and does not.
+/// Header with the age in milliseconds of the oldest record that a search should show and does not.
 pub(crate) const LAG: HeaderName = HeaderName::from_static("baton-lag");
 
-/// Tells how far a search is behind; at least a millisecond.
+/// Header with spans of records that secondary storage lacks for good: positions after the first number, up to the
+/// second one.
+pub(crate) const GAP: HeaderName = HeaderName::from_static("baton-gap");
+
+/// Writes spans of missing records as `after-upto`, with commas between them.
+pub(crate) fn write_gaps(gaps: &[(u64, u64)], headers: &mut HeaderMap) {
+    let gaps: Vec<_> = gaps.iter().map(|(after, upto)| format!("{after}-{upto}")).collect();
+    if !gaps.is_empty() {
+        headers.insert(GAP, HeaderValue::from_str(&gaps.join(",")).expect("digits, hyphens and commas"));
+    }
+}
+
+/// Writes the lag of a search. At least a millisecond.
 pub(crate) fn write_lag(lag: Duration, headers: &mut HeaderMap) {
     let milliseconds = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
     headers.insert(LAG, HeaderValue::from(milliseconds.max(1)));
 }
 
-/// Tells positions with an answer, if there are any.
+/// Writes positions to the headers of an answer, if there are any.
 pub(crate) fn write(positions: &Positions, headers: &mut HeaderMap) {
     if !positions.is_empty() {
         headers.insert(POSITION, value(positions));

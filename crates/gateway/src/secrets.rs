@@ -5,9 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use rustix::fs::OFlags;
 
 /// The largest value.
 const VALUE_BYTES_MAX: u64 = 64 * 1024;
@@ -16,7 +20,7 @@ const NAMES_MAX: usize = 10_000;
 /// The longest name.
 const NAME_CHARS_MAX: usize = 256;
 
-/// Where secrets are. Clones share it.
+/// Places of secrets. Clones share it.
 #[derive(Clone, Default)]
 pub struct Secrets(Arc<Places>);
 
@@ -32,7 +36,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Why there is no value.
+/// Reasons why a secret has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SecretError {
     #[error("there is no secret with this name")]
@@ -91,7 +95,7 @@ impl Secrets {
         Ok(names.into_iter().take(NAMES_MAX).collect())
     }
 
-    /// The value of one, without the line break at its end.
+    /// Reads a secret, without the line break at its end.
     pub(crate) async fn read(&self, name: &str) -> Result<String, SecretError> {
         if !is_name(name) {
             return Err(SecretError::InvalidReference);
@@ -129,11 +133,18 @@ fn file_names(directory: &Path) -> io::Result<Vec<String>> {
 }
 
 fn file_content(path: &Path) -> io::Result<String> {
-    let bytes = std::fs::metadata(path)?.len();
-    if bytes > VALUE_BYTES_MAX {
-        return Err(io::Error::other(format!("it has {bytes} bytes")));
+    // Pipes and devices would wait for a writer, or never end. The open file is looked at: the name may lead elsewhere
+    // in between.
+    let no_waiting = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(no_waiting).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
     }
-    let mut text = std::fs::read_to_string(path)?;
+    let mut text = String::new();
+    // Some files have more than they say.
+    if file.take(VALUE_BYTES_MAX + 1).read_to_string(&mut text)? as u64 > VALUE_BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {VALUE_BYTES_MAX} bytes")));
+    }
     if text.ends_with('\n') {
         text.pop();
         if text.ends_with('\r') {
@@ -147,8 +158,33 @@ fn file_content(path: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
 
+    fn mkfifo(path: &Path) {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    }
+
     fn block_on<F: Future>(future: F) -> F::Output {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn a_mounted_secret_may_be_exchanged() {
+        // As Kubernetes mounts them: each name leads through a link to the directory of the latest.
+        let directory = tempfile::tempdir().unwrap();
+        let place = |name: &str| directory.path().join(name);
+        let link = std::os::unix::fs::symlink::<&str, PathBuf>;
+        for version in ["1", "2"] {
+            std::fs::create_dir(place(&format!("..{version}"))).unwrap();
+            std::fs::write(place(&format!("..{version}/token")), version).unwrap();
+        }
+        link("..1", place("..data")).unwrap();
+        link("..data/token", place("token")).unwrap();
+        let secrets = Secrets::new(Some(directory.path().to_owned()), "", []);
+        assert_eq!(block_on(secrets.read("token")).as_deref(), Ok("1"));
+        link("..2", place("..next")).unwrap();
+        std::fs::rename(place("..next"), place("..data")).unwrap();
+        assert_eq!(block_on(secrets.read("token")).as_deref(), Ok("2"));
+        assert_eq!(block_on(secrets.list()).unwrap(), ["token"]);
     }
 
     #[test]
@@ -163,6 +199,8 @@ mod tests {
         write("large", &vec![b'a'; VALUE_BYTES_MAX as usize + 1]);
         std::fs::create_dir(directory.path().join("folder")).unwrap();
         std::os::unix::fs::symlink("token", directory.path().join("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", directory.path().join("endless")).unwrap();
+        mkfifo(&directory.path().join("pipe"));
         let variables =
             [("SECRET_both", "of the variable"), ("SECRET_key", "k"), ("OTHER", "o"), ("SECRET_", "")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -175,7 +213,7 @@ mod tests {
         assert_eq!(read("both").as_deref(), Ok("of the file"));
         assert_eq!(read("key").as_deref(), Ok("k"));
         assert_eq!(read("OTHER"), Err(SecretError::NotFound));
-        for unreadable in ["bytes", "large", "folder"] {
+        for unreadable in ["bytes", "large", "folder", "endless", "pipe"] {
             assert_eq!(read(unreadable), Err(SecretError::Unreadable), "{unreadable}");
         }
         for invalid in ["", "..data", "../token", "a/b", "ä", &"a".repeat(NAME_CHARS_MAX + 1)] {

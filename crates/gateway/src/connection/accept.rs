@@ -18,9 +18,9 @@ use super::places::{Admission, Limits, Place, Places};
 use super::refusals::Reason;
 use super::socket::Socket;
 
-/// How long accepting pauses when the system has no more file descriptors.
+/// Pause of accepting when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How often connections are looked at for what takes too long.
+/// Interval at which connections are checked for time-outs.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A port and its rules.
@@ -32,7 +32,7 @@ pub(crate) struct Port {
     pub(crate) limits: Limits,
     pub(crate) deadlines: Deadlines,
     pub(crate) connections: Connections,
-    /// How long open connections may go on once the server stops.
+    /// Time that open connections have at shutdown.
     pub(crate) grace: Duration,
 }
 

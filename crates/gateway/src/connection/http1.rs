@@ -32,7 +32,7 @@ const MAX_READ_BUFFER: usize = 128 * 1024;
 /// The answer to a head that finds no room.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
-/// How connections learn that they shall end.
+/// Signal for connections to end.
 #[derive(Default)]
 struct Stop {
     token: CancellationToken,
@@ -41,7 +41,7 @@ struct Stop {
 }
 
 impl Stop {
-    /// Connections end after the request that they are at.
+    /// Ends each connection after its present request.
     fn stop(&self) {
         self.flag.store(true, Ordering::Release);
         self.token.cancel();
@@ -166,7 +166,7 @@ async fn converse<B, F>(
         refuse_head(&mut socket, peer).await;
     }
     match ended {
-        // Nobody waits for an answer.
+        // No client waits for an answer.
         Err(error) if error.is_timeout() => return,
         Err(error) if error.is_parse() => connections.refusals.note(Reason::Malformed),
         // Other faults of the peer are ignored.

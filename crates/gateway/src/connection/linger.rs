@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-/// How long a client that still sends is listened to.
+/// Time for which bytes of a client that still sends are read.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a silent client may take to close its half.
 const QUIET_TIMEOUT: Duration = Duration::from_secs(1);

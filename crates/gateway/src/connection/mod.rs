@@ -26,11 +26,11 @@ use std::time::Duration;
 use budget::Budget;
 use refusals::Refusals;
 
-/// How long TLS, the preface of HTTP/2 or the head of a request may take, if nothing is set.
+/// Default time-out of TLS, the preface of HTTP/2 or the head of a request.
 pub const DEFAULT_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may take nothing of what waits for it, if nothing is set.
+/// Default time-out of a client that reads nothing.
 pub const DEFAULT_SLOW_TIMEOUT: Duration = Duration::from_secs(30);
-/// Connections of one address to one port, if nothing is set.
+/// Default limit of connections of one address to one port.
 pub const DEFAULT_PER_ADDRESS: usize = 2048;
 
 /// The address that a request came from, among its extensions.

@@ -23,7 +23,7 @@ pub(super) const FREE_HEAD_BYTES: usize = 8 * 1024;
 /// The preface of HTTP/2 and the head of the first frame after it (RFC 9113 §3.4), in bytes.
 const PREFACE_BYTES: u64 = 24 + 9;
 
-/// How long connections may take.
+/// Time-outs of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deadlines {
     /// For TLS and the preface of HTTP/2, or for the head of a request of HTTP/1.1.
@@ -95,17 +95,17 @@ pub(crate) struct Peer {
     has_begun: AtomicBool,
     calls: AtomicUsize,
     idle_since: AtomicU64,
-    /// The first bytes of a head came then.
+    /// Time of the first bytes of a head.
     head_since: AtomicU64,
     received: AtomicU64,
     head: OnceLock<Head>,
-    /// The socket takes nothing since then, or less than [`PROGRESS_BYTES`].
+    /// Time since which the socket takes nothing, or less than [`PROGRESS_BYTES`].
     blocked_since: AtomicU64,
     taken: AtomicU64,
     /// Bytes of answers that the connection has not written.
     pub(super) unsent: AtomicUsize,
     unsent_since: AtomicU64,
-    /// Shall end once its calls have ended.
+    /// Cancelled when the connection shall end after its calls.
     pub(crate) retire: CancellationToken,
     cut: CancellationToken,
     is_cut: AtomicBool,
@@ -205,7 +205,7 @@ impl Peer {
         }
     }
 
-    /// Notes that the socket takes no more for now.
+    /// Notes that the socket takes no more bytes for now.
     pub(super) fn is_blocked(&self) {
         if self.blocked_since.load(Ordering::Acquire) == 0 {
             self.taken.store(0, Ordering::Release);
@@ -261,7 +261,7 @@ impl Peer {
         self.idle_since.load(Ordering::Acquire)
     }
 
-    /// Why the connection shall end, if it shall. Retires it if it was idle for too long.
+    /// Reason to end the connection, if any. Retires it if it was idle for too long.
     pub(super) fn overdue(&self, deadlines: &Deadlines) -> Option<Reason> {
         let is_new = !self.has_begun() && self.received.load(Ordering::Acquire) < PREFACE_BYTES;
         if is_new && self.now().saturating_sub(self.born) > milliseconds(deadlines.head) {
@@ -278,7 +278,7 @@ impl Peer {
         None
     }
 
-    /// Ends it at once.
+    /// Ends the connection at once.
     pub(super) fn cut(&self) {
         self.is_cut.store(true, Ordering::Release);
         self.cut.cancel();

@@ -12,12 +12,12 @@ use super::Connections;
 use super::peer::{Clock, Deadlines, Origin, Peer};
 use super::refusals::Reason;
 
-/// A connection that was not used for this long gives way to a new one when all places are taken.
+/// Idle time after which a connection gives way to a new one when all places are taken.
 const QUIET: Duration = Duration::from_secs(5);
-/// Under pressure, clients must be as much faster.
+/// Divisor of the time-outs of slow clients under pressure.
 pub(crate) const PRESSURE_FACTOR: u32 = 6;
 
-/// How many connections there may be.
+/// Limits of the number of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) places: usize,
@@ -34,7 +34,7 @@ pub(super) struct Places {
     connections: Connections,
     clock: Arc<Clock>,
     taken: Mutex<Taken>,
-    /// Told when a place was given back.
+    /// Notified when a place was given back.
     pub(super) freed: Notify,
 }
 

@@ -12,12 +12,12 @@ use http::StatusCode;
 
 use super::metric_definitions::refused;
 
-/// At most one line is written in this time.
+/// Interval between two log lines at the least.
 const SUMMARY_INTERVAL: Duration = Duration::from_mins(1);
 
 macro_rules! reasons {
     ($($reason:ident: $text:literal;)*) => {
-        /// Why a request or a connection was refused.
+        /// Reasons why a request or a connection was refused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Reason { $($reason,)* }
 

@@ -23,7 +23,7 @@ use super::budget::{Budget, Held};
 
 /// The rest of a body is thrown away up to this size; with more, the connection ends.
 pub(crate) const DRAIN_BYTES_MAX: u64 = 64 * 1024;
-/// How long an answer waits for that rest. A client that sends head and body apart needs much less.
+/// Time-out of reading that rest. A client that sends head and body apart needs much less.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The body of a request, as a service gets it. Dropped, it goes back to the [`Rest`].
@@ -42,7 +42,7 @@ struct Owner {
     is_over_budget: AtomicBool,
 }
 
-/// Why a body did not arrive.
+/// Reasons why a body did not arrive.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error(transparent)]

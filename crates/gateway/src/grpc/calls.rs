@@ -12,7 +12,8 @@ use crate::{Access, Connections};
 use futures::future::{BoxFuture, FutureExt};
 use grpc::gateway_server::GatewayServer;
 use h2::RecvStream;
-use http::{HeaderValue, Request, Response};
+use http::header::{CONTENT_TYPE, ORIGIN};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use std::convert::Infallible;
 use std::future::ready;
 use std::sync::Arc;
@@ -33,11 +34,13 @@ const UNREAD: [(Code, &str, &str); 3] = [
 
 const MESSAGE_LIMIT: &str = "%20(limits.max_message_bytes)";
 
+const MEDIA_TYPE: &str = "application/grpc";
+
 /// Services of the port.
 #[derive(Clone)]
 pub(super) struct Services {
     pub(super) connections: Connections,
-    /// How long the message of a call may take to arrive.
+    /// Time-out of the message of a call.
     pub(super) message_timeout: Duration,
     pub(super) access: Access,
     pub(super) gateway: GatewayServer<Service>,
@@ -71,6 +74,12 @@ impl ConnectionCalls {
         let response = if head.add(head_bytes(&request)) {
             let (timeout, body) = (self.services.message_timeout, budget.receive());
             let mut request = request.map(|stream| RequestBody::new(stream, body, timeout));
+            if let Some(refused) = of_browser(request.headers()) {
+                let response = refused.into_http();
+                note(refusals, &response);
+                let response = response.map(|body| Answer::of_stream(body, call, Arc::clone(budget)));
+                return Answered { response, handed, _head: head };
+            }
             if self.services.access.wants_addresses() {
                 request.extensions_mut().insert(self.peer.address());
             }
@@ -84,6 +93,20 @@ impl ConnectionCalls {
         let response = response.map(|body| Answer::of_stream(body, call, Arc::clone(budget)));
         Answered { response, handed, _head: head }
     }
+}
+
+/// Browsers speak HTTP/2 over TLS, and a page of any site may have them send plain bodies here. No client of the
+/// protocol is one, and a browser sends no body of this media type without asking for leave first.
+fn of_browser(headers: &HeaderMap) -> Option<Status> {
+    let media = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    if !media.starts_with(MEDIA_TYPE.as_bytes()) {
+        return Some(Status::invalid_argument(format!("The content-type is not '{MEDIA_TYPE}'")));
+    }
+    let names = [ORIGIN.as_str(), "sec-fetch-site"];
+    names
+        .iter()
+        .any(|name| headers.contains_key(*name))
+        .then(|| Status::permission_denied("A web page cannot call this port"))
 }
 
 fn head_bytes(request: &Request<RecvStream>) -> usize {

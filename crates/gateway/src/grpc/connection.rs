@@ -6,16 +6,16 @@ use h2::server::Builder;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::Options;
 use super::calls::{ConnectionCalls, Services};
 use super::http2::Http2;
+use super::options::Options;
 use crate::connection::accept::Port;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 
 /// Bytes that one call may send before the server reads it: a typical request, so that it takes no round trip.
 const CALL_WINDOW_BYTES: u32 = 256 * 1024;
-/// The same for all calls of a connection.
+/// Bytes that all calls of a connection together may send before the server reads them.
 const CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
 /// Bytes of a response buffered for a client that does not read. Small: jobs in here reach no worker.
 const SEND_BUFFER_BYTES: usize = 64 * 1024;

@@ -10,12 +10,14 @@ use super::field;
 use super::status::unexpected_response;
 
 pub(super) fn deploy_resource(request: pb::DeployResourceRequest) -> Result<Command, Status> {
+    field::length("resources", request.resources.len())?;
     let files = request.resources.into_iter().map(|resource| (resource.name, resource.content));
     deploy("resources", files, field::tenant("tenantId", &request.tenant_id)?)
 }
 
 /// Reads a deployment in the older form, for processes only.
 pub(super) fn deploy_process(request: pb::DeployProcessRequest) -> Result<Command, Status> {
+    field::length("processes", request.processes.len())?;
     let files = request.processes.into_iter().map(|process| (process.name, process.definition));
     deploy("processes", files, Name::default_tenant())
 }

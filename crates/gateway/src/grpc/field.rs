@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use protocol::{BusinessIdClaim, DEFAULT_TENANT, Document, Key, Name};
+use protocol::{BusinessIdClaim, DEFAULT_TENANT, Document, ENTRIES_MAX, ENTRIES_SETTING, Key, Name};
 use tonic::Status;
 
 use super::status::wrong_field;
@@ -65,8 +65,19 @@ pub(super) fn name(field: &str, text: String) -> Result<Name, Status> {
     optional_name(field, text)
 }
 
+/// The length of a list, which is no longer than any may be. Where it is submitted, the limit may be lower.
+pub(super) fn length(field: &str, found: usize) -> Result<(), Status> {
+    if found > ENTRIES_MAX {
+        let expectation =
+            format!("a list of at most {ENTRIES_MAX} entries, the most that {ENTRIES_SETTING} may allow");
+        return Err(wrong_field(field, &expectation, format!("one of {found}")));
+    }
+    Ok(())
+}
+
 /// Names that must each be there, such as the variables to fetch.
 pub(super) fn names(field: &str, texts: Vec<String>) -> Result<Vec<Name>, Status> {
+    length(field, texts.len())?;
     texts.into_iter().map(|text| name(field, text)).collect()
 }
 
@@ -89,6 +100,7 @@ pub(super) fn tenants(field: &str, texts: &[String]) -> Result<Vec<Name>, Status
     if texts.is_empty() {
         return Ok(vec![Name::default_tenant()]);
     }
+    length(field, texts.len())?;
     texts.iter().map(|text| tenant(field, text)).collect()
 }
 
@@ -104,6 +116,7 @@ pub(super) fn non_negative_ms(field: &str, value: i64) -> Result<i64, Status> {
 
 /// The tags of an instance (schema `Tag` of the REST API). They are a set: one that occurs twice counts once.
 pub(super) fn tags(field: &str, mut texts: Vec<String>) -> Result<Vec<Name>, Status> {
+    length(field, texts.len())?;
     let mut seen = HashSet::new();
     texts.retain(|text| seen.insert(text.clone()));
     if texts.len() > TAGS_MAX {
@@ -152,6 +165,10 @@ mod tests {
             tags("jobKey", vec!["a".repeat(TAG_LENGTH_MAX + 1)]).map(drop),
             tags("jobKey", vec![String::new()]).map(drop),
             tags("jobKey", vec!["a b".to_owned()]).map(drop),
+            names("jobKey", vec!["a".to_owned(); ENTRIES_MAX + 1]).map(drop),
+            tenants("jobKey", &vec![String::new(); ENTRIES_MAX + 1]).map(drop),
+            tags("jobKey", vec!["a".to_owned(); ENTRIES_MAX + 1]).map(drop),
+            length("jobKey", ENTRIES_MAX + 1),
         ] {
             let status = refused.unwrap_err();
             assert_eq!(status.code(), tonic::Code::InvalidArgument);

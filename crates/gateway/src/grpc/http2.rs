@@ -91,7 +91,7 @@ fn note(error: &h2::Error) {
     tracing::debug!(%error, "a gRPC connection ended with an error");
 }
 
-/// Comes back once the client is gone: it was silent for `interval`, and gave no answer to a ping.
+/// Resolves when the client is gone: it was silent for `interval`, and gave no answer to a ping.
 async fn is_lost(mut pings: PingPong, peer: &Peer, interval: Duration, answer: Duration) {
     let (mut seen, mut quiet) = (peer.received(), 0);
     loop {
@@ -138,7 +138,7 @@ struct Sending {
     peer: Arc<Peer>,
     connections: Connections,
     handed: Arc<Handed>,
-    /// The client takes nothing since then, or less than [`PROGRESS_BYTES`].
+    /// Time since which the client takes nothing, or less than [`PROGRESS_BYTES`].
     since: Option<Instant>,
     taken: u64,
 }

@@ -64,6 +64,7 @@ fn job_result(result: pb::JobResult) -> Result<JobResult, Status> {
         }
     };
     if is_ad_hoc {
+        field::length("result.activateElements", result.activate_elements.len())?;
         let activate_elements = result
             .activate_elements
             .into_iter()
@@ -82,20 +83,24 @@ fn job_result(result: pb::JobResult) -> Result<JobResult, Status> {
     }
     let denied = result.denied();
     let corrections = result.corrections.unwrap_or_default();
-    let list =
-        |list: Option<pb::StringList>| list.map(|list| list.values.into_iter().map(Name::from).collect());
     Ok(JobResult::UserTask {
         denied,
         denied_reason: field::optional_name("result.deniedReason", result.denied_reason.unwrap_or_default())?,
         corrections: UserTaskChanges {
-            candidate_users: list(corrections.candidate_users),
-            candidate_groups: list(corrections.candidate_groups),
+            candidate_users: candidates("result.corrections.candidateUsers", corrections.candidate_users)?,
+            candidate_groups: candidates("result.corrections.candidateGroups", corrections.candidate_groups)?,
             due_date: corrections.due_date.map(Name::from),
             follow_up_date: corrections.follow_up_date.map(Name::from),
             priority: corrections.priority,
             assignee: corrections.assignee.map(Name::from),
         },
     })
+}
+
+fn candidates(field: &str, list: Option<pb::StringList>) -> Result<Option<Vec<Name>>, Status> {
+    let Some(list) = list else { return Ok(None) };
+    field::length(field, list.values.len())?;
+    Ok(Some(list.values.into_iter().map(Name::from).collect()))
 }
 
 /// A user task as the worker of its listener sees it.

@@ -15,6 +15,8 @@ use super::status::{of_rejection, unexpected_response, wrong_field};
 const LATEST_VERSION: i32 = -1;
 
 pub(super) fn create(request: pb::CreateProcessInstanceRequest) -> Result<CreateInstance, Status> {
+    field::length("startInstructions", request.start_instructions.len())?;
+    field::length("runtimeInstructions", request.runtime_instructions.len())?;
     let start_before = request.start_instructions.into_iter().map(|start| start.element_id);
     let terminate_after = request.runtime_instructions.into_iter().map(|instruction| {
         use pb::process_instance_creation_runtime_instruction::Instruction;
@@ -80,6 +82,7 @@ pub(super) fn cancel(request: &pb::CancelProcessInstanceRequest) -> Result<Comma
 
 pub(super) fn migrate(request: pb::MigrateProcessInstanceRequest) -> Result<Command, Status> {
     let plan = request.migration_plan.unwrap_or_default();
+    field::length("migrationPlan.mappingInstructions", plan.mapping_instructions.len())?;
     let mappings = plan
         .mapping_instructions
         .into_iter()
@@ -105,7 +108,10 @@ pub(super) fn migrate(request: pb::MigrateProcessInstanceRequest) -> Result<Comm
 
 pub(super) fn modify(request: pb::ModifyProcessInstanceRequest) -> Result<Command, Status> {
     let mut modify = ModifyInstance::of(field::key("processInstanceKey", request.process_instance_key)?);
+    field::length("activateInstructions", request.activate_instructions.len())?;
+    field::length("terminateInstructions", request.terminate_instructions.len())?;
     for activate in request.activate_instructions {
+        field::length("variableInstructions", activate.variable_instructions.len())?;
         let mut variables = Vec::with_capacity(activate.variable_instructions.len());
         for set in activate.variable_instructions {
             variables.push(ScopeVariables {

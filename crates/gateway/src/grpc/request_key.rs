@@ -9,7 +9,7 @@ use tonic::{Request, Status};
 
 use crate::idempotency::{self, IDEMPOTENCY_KEY};
 
-/// A key with its principal.
+/// An idempotency key with its principal.
 pub(super) struct RequestKey {
     key: Vec<u8>,
     principal: Option<Arc<Principal>>,

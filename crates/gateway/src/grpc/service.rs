@@ -15,12 +15,11 @@ use crate::{Access, Tenancy, position};
 use super::activation::{JobBatches, PushedJobs};
 use super::handed::Handed;
 use super::metrics::{Method, Metrics};
+use super::options::Options;
 use super::request_key::RequestKey;
-use super::{
-    Options, decision, deployment, event, job, message, process_instance, status, topology, variables,
-};
+use super::{decision, deployment, event, job, message, process_instance, status, topology, variables};
 
-/// The longest time one poll is held, whatever it asks for.
+/// Longest time-out of a poll, whatever it asks for.
 const POLL_TIMEOUT_MAX: Duration = Duration::from_hours(24);
 
 pub(super) struct Service {
@@ -279,22 +278,19 @@ impl pb::gateway_server::Gateway for Service {
         let checked = self.check_tenant("CREATE_WITH_AWAITING_RESULT", tenant_id);
         let request = checked.and_then(|()| process_instance::create_with_result(request));
         let result = match request.and_then(|request| Ok((request, caller?, key?))) {
-            Ok(((command, fetch_variables), caller, key)) => tokio::select! {
-                biased;
-                answer = self.broker.create_with_result(
-                    Some(awaiting(caller, key, &command, &fetch_variables)),
-                    command,
-                    fetch_variables,
-                    timeout,
-                ) => answer
-                    .map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error))
-                    .and_then(|answer| {
+            // A broker that is about to stop answers whoever waits: it knows whether the command is accepted.
+            Ok(((command, fetch_variables), caller, key)) => {
+                let requester = Some(awaiting(caller, key, &command, &fetch_variables));
+                let answer =
+                    self.broker.create_with_result(requester, command, fetch_variables, timeout).await;
+                answer.map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error)).and_then(
+                    |answer| {
                         let positions = answer.positions();
                         let message = process_instance::completed(answer.response)?;
                         Ok(self.respond(message, &positions))
-                    }),
-                () = self.shutdown.cancelled() => Err(status::stopping()),
-            },
+                    },
+                )
+            }
             Err(status) => Err(status),
         };
         call.ends(code_of(&result));

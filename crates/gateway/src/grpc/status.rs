@@ -3,13 +3,23 @@
 use auth::Refusal;
 use broker_api::SubmitError;
 use protocol::{Rejection, RejectionType};
+use tonic::metadata::MetadataValue;
 use tonic::{Code, Status};
+
+use crate::rest::problem_code::{Code as ProblemCode, PROBLEM_CODE_NAME};
 
 /// The status of a command that has no answer. `command` is the name clients know it by, such as `CREATE`.
 pub(super) fn of_submit(command: &str, error: SubmitError) -> Status {
     match error {
         SubmitError::Rejected(rejection) => of_rejection(command, &rejection),
         SubmitError::ResourceExhausted(text) => Status::resource_exhausted(text),
+        // Operators do something about this one, so it has its code, as over REST.
+        SubmitError::DiskFull(text) => {
+            let mut status = Status::resource_exhausted(text);
+            let code = MetadataValue::from_static(ProblemCode::DiskFull.as_str());
+            status.metadata_mut().insert(PROBLEM_CODE_NAME, code);
+            status
+        }
         // Clients try RESOURCE_EXHAUSTED again by themselves.
         SubmitError::TooLarge(text) => Status::invalid_argument(text),
         SubmitError::Unavailable(text) => Status::unavailable(text),
@@ -37,7 +47,7 @@ pub(super) fn of_rejection(command: &str, rejection: &Rejection) -> Status {
     Status::new(code, message)
 }
 
-/// The status of somebody who is not let in.
+/// The status of a caller that is not let in.
 pub(super) fn of_refusal(refusal: &Refusal) -> Status {
     let text = refusal.to_string();
     match refusal.reason.status() {
@@ -83,5 +93,21 @@ pub(super) const fn code_name(code: Code) -> &'static str {
         Code::Unavailable => "UNAVAILABLE",
         Code::DataLoss => "DATA_LOSS",
         Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_has_its_code() {
+        let code = |error| {
+            let status = of_submit("CREATE", error);
+            assert_eq!(status.code(), Code::ResourceExhausted);
+            status.metadata().get("baton-problem").map(|code| code.to_str().unwrap().to_owned())
+        };
+        assert_eq!(code(SubmitError::DiskFull("no room".into())).as_deref(), Some("DISK_FULL"));
+        assert_eq!(code(SubmitError::ResourceExhausted("busy".into())), None);
     }
 }

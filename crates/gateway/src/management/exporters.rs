@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::operate::{running, serialized};
+use super::operate::{optional, running, serialized};
 use super::operations::Slot;
 use super::problem::{Problem, json_answer};
 
@@ -52,10 +52,7 @@ fn initialize_from(body: &[u8]) -> Result<Option<String>, Problem> {
         let detail = "Expected no body, or {\"initializeFrom\": ID} with the ID of another exporter";
         Problem::new(StatusCode::BAD_REQUEST, detail)
     };
-    if body.is_empty() {
-        return Ok(None);
-    }
-    let body: Value = serde_json::from_slice(body).map_err(|_| wrong())?;
+    let Some(body) = optional(body).map_err(|_| wrong())? else { return Ok(None) };
     let members = body.as_object().ok_or_else(wrong)?;
     match (members.get("initializeFrom"), members.len()) {
         (None, 0) | (Some(Value::Null), 1) => Ok(None),

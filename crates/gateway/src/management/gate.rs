@@ -1,4 +1,5 @@
-//! Authorization at the management port. Probes and metrics are open: their clients have no credentials.
+//! Authorization at the management port. Probes and metrics may be open beside it: their clients have mostly no
+//! credentials.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,30 +14,60 @@ use http::{HeaderValue, StatusCode};
 use protocol::{PermissionType, ResourceType};
 
 use super::problem::Problem;
+use crate::browser::challenge_for;
 use crate::rest::forbid_sniffing;
 use crate::{Access, Hosts};
 
-const OPEN: &[&str] = &["/health", "/ready", "/startup", "/metrics", "/actuator/prometheus"];
-const PROBES: &str = "/actuator/health";
+const PROBES: &[&str] = &["/health", "/ready", "/startup"];
+const DETAILED_PROBES: &str = "/actuator/health";
+const METRICS: &[&str] = &["/metrics", "/actuator/prometheus"];
 
 /// Whether a path is that of a probe, or of metrics.
 pub(super) fn is_probe(path: &str) -> bool {
-    OPEN.contains(&path) || path.starts_with(PROBES)
+    is_health(path) || METRICS.contains(&path)
 }
 
-/// Whether requests need credentials, and who knows them once the broker runs.
+fn is_health(path: &str) -> bool {
+    let rest = path.strip_prefix(DETAILED_PROBES);
+    PROBES.contains(&path) || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Requests that need credentials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Closed {
+    /// All but probes and metrics.
+    pub requests: bool,
+    /// Probes.
+    pub probes: bool,
+    /// Metrics.
+    pub metrics: bool,
+}
+
+impl Closed {
+    fn has(self, path: &str) -> bool {
+        if is_health(path) {
+            self.probes
+        } else if METRICS.contains(&path) {
+            self.metrics
+        } else {
+            self.requests
+        }
+    }
+}
+
+/// Requests that need credentials, and the authenticator once the broker runs.
 #[derive(Clone, Default)]
 pub struct Gate {
-    is_closed: bool,
+    closed: Closed,
     hosts: Hosts,
     origins: Origins,
     keeper: Arc<OnceLock<(Access, Arc<dyn Broker>)>>,
 }
 
 impl Gate {
-    /// One that nobody passes without credentials.
-    pub fn closed() -> Self {
-        Self { is_closed: true, ..Self::default() }
+    /// A gate that requires credentials for these requests.
+    pub fn new(closed: Closed) -> Self {
+        Self { closed, ..Self::default() }
     }
 
     /// One whose port has these names, and takes changes from pages of these origins beside its own.
@@ -45,7 +76,7 @@ impl Gate {
         Self { hosts, origins, ..self }
     }
 
-    /// Says who knows them. The first one stays.
+    /// Sets the authenticator. The first one stays.
     pub fn set(&self, access: Access, broker: Arc<dyn Broker>) {
         let _ = self.keeper.set((access, broker));
     }
@@ -54,12 +85,12 @@ impl Gate {
         let path = head.uri.path();
         let forbidden = |detail| Problem::new(StatusCode::FORBIDDEN, detail).into_response();
         self.hosts.check(head).map_err(forbidden)?;
-        let is_cross_site = Presented::from_headers(&head.method, &head.headers)
-            .is_ok_and(|presented| presented.changes && self.origins.is_cross_site(&presented));
-        if is_cross_site {
+        let presented = Presented::from_headers(&head.method, &head.headers)
+            .map_err(|reason| Problem::new(StatusCode::BAD_REQUEST, reason.to_string()).into_response())?;
+        if presented.changes && self.origins.is_cross_site(&presented) {
             return Err(forbidden(Reason::CrossSite.to_string()));
         }
-        if !self.is_closed || is_probe(path) {
+        if !self.closed.has(path) {
             return Ok(());
         }
         let Some((access, broker)) = self.keeper.get() else {
@@ -71,6 +102,7 @@ impl Gate {
             let mut response = Problem::new(status, refusal.to_string()).into_response();
             let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
             if let Some(challenge) = challenge {
+                let challenge = challenge_for(&head.headers, challenge);
                 response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             }
             response
@@ -100,7 +132,7 @@ impl Gate {
     }
 }
 
-/// Lets a request through, or not.
+/// Lets a request through, or refuses it.
 pub(super) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     let mut response = match gate.check(&head).await {

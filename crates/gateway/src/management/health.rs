@@ -5,8 +5,9 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::operations::{Component, ComponentState, Slot};
+use super::operations::Slot;
 use super::problem::json_answer;
+use super::status::{Component, ComponentState};
 
 #[derive(Debug, Clone, Copy)]
 enum Probe {
@@ -21,7 +22,13 @@ impl Probe {
         match self {
             Self::Startup => is_started,
             Self::Liveness => components.iter().all(|c| c.state != ComponentState::Dead),
-            Self::Readiness => is_started && components.iter().all(|c| c.state == ComponentState::Healthy),
+            Self::Readiness => {
+                let serves = |c: &Component| match c.state {
+                    ComponentState::Healthy | ComponentState::Degraded => true,
+                    ComponentState::Unhealthy | ComponentState::Dead => false,
+                };
+                is_started && components.iter().all(serves)
+            }
         }
     }
 
@@ -41,7 +48,12 @@ fn answer((up, components): (bool, Option<Vec<Component>>), extra: Option<Value>
         Some(components) => components
             .into_iter()
             .map(|c| {
-                let mut part = json!({ "status": word(c.state == ComponentState::Healthy) });
+                let status = match c.state {
+                    ComponentState::Healthy => "UP",
+                    ComponentState::Degraded => "DEGRADED",
+                    ComponentState::Unhealthy | ComponentState::Dead => "DOWN",
+                };
+                let mut part = json!({ "status": status });
                 if !c.detail.is_empty() {
                     part["details"] = json!({ "reason": c.detail });
                 }

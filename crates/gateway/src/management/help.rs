@@ -199,6 +199,23 @@ const HELP: &[(&str, &str)] = &[
         "baton_secondary_storage_damaged_packs_total",
         "Parts of the history that cannot be read and are left out of answers.",
     ),
+    (
+        "baton_secondary_storage_whole",
+        "Whether the store that this broker feeds has all records, or all but what was accepted as lost: 1 or 0.",
+    ),
+    ("baton_secondary_storage_gaps", "Spans of records that secondary storage lacks for good."),
+    (
+        "baton_secondary_storage_whole_copies",
+        "Whole copies of the embedded store that answer, as a broker with one sees them.",
+    ),
+    (
+        "baton_secondary_storage_maintenance_failing",
+        "Steps of the maintenance of secondary storage that fail now: packing, deletion, retention.",
+    ),
+    (
+        "baton_secondary_storage_unpacked_trees",
+        "Trees of ended process instances that cannot be packed and stay in tables.",
+    ),
     ("baton_secondary_storage_removed_rows_total", "Rows that were removed from secondary storage by age."),
 ];
 

@@ -22,6 +22,7 @@ mod partitions;
 mod problem;
 mod process;
 mod profile;
+mod status;
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -51,29 +52,30 @@ use crate::connection::http1::Http1;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 use crate::connection::unread::{BodyError, Lent};
-pub use backups::{BackupStatus, HistoryBackupStatus, RestoreStatus};
-pub use gate::Gate;
+pub use gate::{Closed, Gate};
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
-pub use operations::{
-    BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus, MemberStatus,
-    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, ReplicaState, ReplicaStatus, Slot,
-    StateComparison, WorkerStatus,
-};
+pub use operations::{OperationError, Operations, Slot};
 use problem::{Problem, json_answer};
 pub use profile::Renderer;
+pub use status::{
+    BackupStatus, BannedInstance, ChangeStatus, ClusterStatus, Component, ComponentState, DifferenceStatus,
+    DiskStatus, ExporterStatus, HistoryBackupStatus, MemberStatus, ParkedRecord, PartitionStatus,
+    PlannedChange, PlannedOperation, Replayed, ReplicaState, ReplicaStatus, RestoreStatus, StateComparison,
+    WorkerStatus,
+};
 
 /// How many connections are open at the most; more wait.
 pub const CONNECTIONS_MAX: usize = 128;
 /// How many more there may be for probes, when all others are busy.
 pub const PROBES_MAX: usize = 32;
-/// How long a client may take for the body of a request.
+/// Time-out of the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may take nothing of its answer.
+/// Time-out of a client that reads nothing of its answer.
 const SLOW_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may take for the head of a request.
+/// Time-out of the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long open requests may go on once the server stops.
+/// Time that open requests have at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 /// Limit of a request body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -144,6 +146,7 @@ fn router(management: Management) -> Router {
         .route("/actuator/partitions", get(partitions::list))
         .route("/actuator/partitions/{action}", post(partitions::change))
         .route("/actuator/cluster", get(partitions::cluster))
+        .route("/actuator/cluster/purge", post(partitions::purge))
         .route("/actuator/rebalance", post(partitions::rebalance))
         .route("/actuator/exporters", get(exporters::list))
         .route("/actuator/exporters/{id}", delete(exporters::remove))

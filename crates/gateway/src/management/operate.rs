@@ -19,6 +19,7 @@ impl From<OperationError> for Problem {
     fn from(error: OperationError) -> Self {
         let status = match error {
             OperationError::Invalid(_) => StatusCode::BAD_REQUEST,
+            OperationError::Forbidden(_) => StatusCode::FORBIDDEN,
             OperationError::NotFound(_) => StatusCode::NOT_FOUND,
             OperationError::Conflict(_) => StatusCode::CONFLICT,
             OperationError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -26,6 +27,11 @@ impl From<OperationError> for Problem {
         };
         Self::new(status, error.to_string())
     }
+}
+
+/// A body that need not be there; JSON `null` is none.
+pub(super) fn optional(body: &[u8]) -> serde_json::Result<Option<Value>> {
+    if body.is_empty() { Ok(None) } else { serde_json::from_slice(body) }
 }
 
 pub(super) fn serialized(value: impl serde::Serialize) -> Result<Response, Problem> {

@@ -1,11 +1,8 @@
 //! Partitions: how far they are, pausing and resuming what they do, and writing their state to disk.
 
-use std::collections::BTreeMap;
-
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use http::StatusCode;
-use protocol::FIRST_PARTITION;
 
 use super::operate::{running, serialized};
 use super::operations::Slot;
@@ -21,6 +18,21 @@ pub(super) async fn cluster(State(slot): State<Slot>) -> Result<Response, Proble
     serialized(running(&slot)?.cluster())
 }
 
+/// `POST /actuator/cluster/purge[?dryRun=true]`: 202, and 409 while another change goes on.
+pub(super) async fn purge(State(slot): State<Slot>, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let dry_run = match query.as_deref() {
+        None | Some("" | "dryRun=false") => false,
+        Some("dryRun=true") => true,
+        Some(other) => {
+            let detail = format!("Expected 'dryRun' to be true or false, but the query was '{other}'");
+            return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+        }
+    };
+    let mut response = serialized(running(&slot)?.purge(dry_run).await?)?;
+    *response.status_mut() = StatusCode::ACCEPTED;
+    Ok(response)
+}
+
 /// `POST /actuator/partitions/{action}`: does it and answers as [`list`]; `compareStates` answers with what it found.
 pub(super) async fn change(
     State(slot): State<Slot>,
@@ -28,10 +40,11 @@ pub(super) async fn change(
 ) -> Result<Response, Problem> {
     let broker = running(&slot)?;
     if action == "compareStates" {
-        return serialized(BTreeMap::from([(FIRST_PARTITION, broker.compare_states().await?)]));
+        return serialized(broker.compare_states().await?);
     }
     match &*action {
         "takeSnapshot" => broker.write_state().await?,
+        "beginHistory" => broker.begin_history().await?,
         "pauseProcessing" => broker.pause_processing().await?,
         "resumeProcessing" => broker.resume_processing().await?,
         "pauseExporting" => broker.pause_exporting(false).await?,
@@ -44,7 +57,7 @@ pub(super) async fn change(
         other => {
             let detail = format!(
                 "Expected takeSnapshot, pauseProcessing, resumeProcessing, pauseExporting, softPauseExporting, \
-                 resumeExporting, prepareUpgrade or compareStates, but found '{other}'"
+                 resumeExporting, prepareUpgrade, beginHistory or compareStates, but found '{other}'"
             );
             return Err(Problem::new(StatusCode::NOT_FOUND, detail));
         }
@@ -52,8 +65,8 @@ pub(super) async fn change(
     serialized(broker.partitions())
 }
 
-/// `POST /actuator/rebalance[?broker=N]`: hands partition 1 to a broker, 0 unless another is named, and answers with
-/// the one that leads.
+/// `POST /actuator/rebalance[?broker=N]`: hands the partitions to a broker, 0 unless another is named, and answers with
+/// the one that leads each.
 pub(super) async fn rebalance(
     State(slot): State<Slot>,
     RawQuery(query): RawQuery,
@@ -67,6 +80,5 @@ pub(super) async fn rebalance(
         let detail = format!("Expected 'broker' to be the number of a broker, but the query was '{query}'");
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     };
-    let leader = running(&slot)?.hand_over(Some(wanted)).await?;
-    serialized(BTreeMap::from([(FIRST_PARTITION, leader)]))
+    serialized(running(&slot)?.hand_over(Some(wanted)).await?)
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use broker_api::{Leadership, SubmitError};
 use protocol::{
-    AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION,
-    HistoryKind, Key, Name, Query, QueryReply,
+    AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, HistoryKind, Key, Name,
+    Query, QueryReply, partition_of,
 };
 use search::model::{ColumnId, Entity, incident, job, process_instance as instance};
 use search::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
@@ -26,12 +26,12 @@ use super::{Gateway, Storage};
 const PAGE: u32 = 1000;
 /// How often a page is asked for before the batch operation fails.
 const ATTEMPTS_MAX: u32 = 6;
-/// How often the leader of a cluster looks for searches.
+/// Interval at which the leader of a cluster looks for searches.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// The pause after the first failure; it doubles with each.
+/// Back-off after the first failure. It doubles with each.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Why a search does not go on now.
+/// Reasons why a search does not go on.
 enum Trouble {
     /// Secondary storage does not answer.
     Storage(Failure),
@@ -42,7 +42,7 @@ enum Trouble {
 impl Trouble {
     /// Whether the search itself is wrong, so that it is no use to try again.
     fn is_final(&self) -> bool {
-        matches!(self, Self::Storage(failure) if failure.status.is_client_error())
+        matches!(self, Self::Storage(failure) if failure.status().is_client_error())
     }
 }
 
@@ -91,7 +91,7 @@ async fn work_on_all(gateway: &Gateway, storage: &Storage) {
 pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: BatchSearch) {
     // Instances that are not searchable in time count as later ones.
     gateway.broker.hasten_exports(EXPORTER_ID);
-    let is_shown = storage.progress.wait(FIRST_PARTITION, search.position, storage.wait_max).await;
+    let is_shown = storage.progress.wait(partition_of(search.key), search.position, storage.wait_max).await;
     if !is_shown && gateway.broker.leadership() != Leadership::Alone {
         // The copy of another broker may be further when that one leads.
         return;
@@ -154,7 +154,7 @@ struct Sought {
     /// The column of its process instance.
     instance: ColumnId,
     root: ColumnId,
-    /// If the engine has forgotten them.
+    /// Columns of history, if the engine has forgotten the items.
     kept: Option<Kept>,
 }
 
@@ -209,7 +209,7 @@ impl Sought {
 /// The next page: running instances, or open incidents of instances, that pass the filter; of a deletion whatever
 /// passes it, so that each that still runs is told of.
 fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
-    let wanted = query::selected(query::selection_of(search.kind), &search.filter)?;
+    let wanted = query::selected(search.kind, &search.filter)?;
     let is = |column, text: &str| Filter::Column(column, Test::Equal(Operand::Text(Name::from(text))));
     let number = |key: u64| Operand::Integer(key.cast_signed());
     let filter = match search.kind {

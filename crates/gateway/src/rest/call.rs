@@ -8,7 +8,7 @@ use super::multipart::Form;
 use super::parameter::decode;
 use super::problem::Failure;
 use super::reply::Reply;
-use super::storage::Reads;
+use super::storage::{Reads, Storage};
 use super::writer::{Digits, object};
 use crate::AccessOptions;
 use crate::access::PrincipalGrants;
@@ -17,6 +17,7 @@ use auth::Principal;
 use broker_api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
 use documents::Staged;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use protocol::{
     BusinessIdClaim, Caller, Command, Document, FileView, Idempotency, Key, Name, Query, QueryReply, SourceOf,
@@ -26,6 +27,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::OnceCell;
+
+/// The work of a call on its operation.
+pub(crate) type Served<'a> = BoxFuture<'a, Result<Reply, Failure>>;
 
 pub(crate) struct Call<'a> {
     pub(super) gateway: &'a Gateway,
@@ -87,7 +91,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Whether the tenants that the request names, or leaves out, are as this gateway has it.
+    /// Whether the tenants that the request names, or leaves out, are as this gateway has it. A test finds in the
+    /// contract all that name one in their bodies; of those in paths, the tenant is the subject, or the owner of one.
     pub(super) fn check_tenants(&self) -> Result<(), Failure> {
         let (tenancy, id) = (self.gateway.options.tenancy, self.operation.spec().id);
         match self.operation {
@@ -202,7 +207,7 @@ impl<'a> Call<'a> {
         Ok(Reads { storage, shares_answers: self.shares_answers })
     }
 
-    /// The same, once it shows everything that was answered before, or the time for that is over; waits once a call.
+    /// The store, once it shows everything that was answered before or the time for that is over; waits once a call.
     /// Behind a hint, the store shows what the hint is about.
     pub(super) async fn fresh_storage(&self) -> Result<Reads<'a>, Failure> {
         let storage = self.storage()?;
@@ -213,18 +218,24 @@ impl<'a> Call<'a> {
         Ok(storage)
     }
 
-    /// How far secondary storage is behind what it was to show.
+    /// Lag of secondary storage behind the records that the search should show.
     pub(super) fn lag(&self) -> Option<Duration> {
         self.lag.get().copied().flatten()
     }
 
-    /// Asks for what lives, as far as whoever asks may see it.
+    /// Spans of records that secondary storage lacks, if it was asked.
+    pub(super) fn gaps(&self) -> Vec<(u64, u64)> {
+        let storage = self.gateway.options.storage.as_ref().filter(|_| self.lag.initialized());
+        storage.map(Storage::gaps).unwrap_or_default()
+    }
+
+    /// Asks for running entities, as far as the caller may see them.
     pub(super) async fn read(&self, query: Query) -> Result<QueryReply, Failure> {
         let reply = self.read_unseen(query.clone()).await?;
         self.visible(&query, reply).await
     }
 
-    /// The same, for what is not shown.
+    /// Asks for running entities, without a check of permissions: the answer must not be shown.
     pub(super) async fn read_unseen(&self, query: Query) -> Result<QueryReply, Failure> {
         self.gateway.broker.read(query).await.map_err(Failure::read)
     }

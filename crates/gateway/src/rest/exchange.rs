@@ -19,7 +19,7 @@ use traces::{RequestTrace, TRACE_PARENT, Traced, Traces};
 
 use super::Options;
 use super::call::Call;
-use super::contract::{Media, Operation, OperationSpec, Parameter, Schema};
+use super::contract::{self, Media, Operation, OperationSpec, Parameter, Schema};
 use super::download::forbid_sniffing;
 use super::fields::Fields;
 use super::gateway::BatchSearches;
@@ -33,6 +33,7 @@ use super::outage::Outage;
 use super::parameter::decode;
 use super::position::{self, AWAIT_POSITION};
 use super::problem::{Failure, Invalid};
+use super::problem_code::Code;
 use super::refusal::Refusal;
 use super::reply::{Reply, ReplyBody, allow, failure_to_http};
 use super::request_body::read_body;
@@ -84,8 +85,8 @@ impl Gateway {
             self.options.traces.as_ref().and_then(|traces| traces.choose(traceparent(&head.headers)));
         let path = head.uri.path();
         if let Err(detail) = self.options.hosts.check(&head) {
-            let failure = Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", detail);
-            self.metrics.record(None, failure.status, started.elapsed());
+            let failure = Failure::new(Code::HostNotAllowed, detail);
+            self.metrics.record(None, failure.status(), started.elapsed());
             return failure_to_http(&failure, path, None);
         }
         if let Some(call) = SessionCall::of(path).filter(|_| head.method == http::Method::POST) {
@@ -95,8 +96,9 @@ impl Gateway {
         }
         if let Some(call) = SignInCall::of(&head) {
             let result = self.sign_in(call, &head).await;
-            let response =
-                result.unwrap_or_else(|refusal| failure_to_http(&refusal.failure, path, refusal.header));
+            let response = result.unwrap_or_else(|refusal| {
+                failure_to_http(&refusal.failure, path, refusal.header_for(&head.headers))
+            });
             self.metrics.record(None, response.status(), started.elapsed());
             return response;
         }
@@ -122,13 +124,16 @@ impl Gateway {
                 (Some(operation), result)
             }
             Route::WrongMethod(methods) => (None, Err(wrong_method(methods))),
-            Route::Unknown => (None, Err(Failure::not_found("no operation of the API has this path").into())),
+            Route::Unknown => {
+                let detail = "no operation of the API has this path";
+                (None, Err(Failure::new(Code::UnknownPath, detail).into()))
+            }
         };
         let took = started.elapsed();
         let timing = result.as_ref().ok().and_then(|reply| reply.timing);
         let response = match result {
             Ok(reply) => reply.into_http(self.options.server_timing.then_some(took)),
-            Err(refusal) => failure_to_http(&refusal.failure, path, refusal.header),
+            Err(refusal) => failure_to_http(&refusal.failure, path, refusal.header_for(&head.headers)),
         };
         self.metrics.record(operation, response.status(), took);
         if let Some((traces, traced)) = self.options.traces.as_ref().zip(traced) {
@@ -151,19 +156,29 @@ impl Gateway {
             Ok(body) => self.change_session(call, head, &body).await,
             Err(failure) => Err(failure.into()),
         };
-        result.unwrap_or_else(|refusal| failure_to_http(&refusal.failure, head.uri.path(), refusal.header))
+        result.unwrap_or_else(|refusal| {
+            failure_to_http(&refusal.failure, head.uri.path(), refusal.header_for(&head.headers))
+        })
     }
 
     /// The principal of a request. Some operations need no credentials.
     async fn authenticate(&self, operation: Operation, head: &Parts) -> Result<Arc<Principal>, Refusal> {
         let access = &self.options.access;
+        if operation == Operation::CreateAdminUser {
+            // A page of another site may lead a browser here, and would make itself the administrator.
+            self.options
+                .set_up_hosts
+                .check(head)
+                .map_err(|detail| Failure::new(Code::HostNotAllowed, detail))?;
+            access.check_site(head)?;
+        }
         if PUBLIC.contains(&operation) {
             return Ok(access.anonymous());
         }
         Ok(access.authenticate(head).await?)
     }
 
-    /// An exchange that waits for others; it ends with the session that it belongs to.
+    /// Runs an exchange that waits. It ends with the session that it belongs to.
     async fn while_signed_in(
         &self,
         head: &Parts,
@@ -220,16 +235,13 @@ impl Gateway {
             (call.form, call.staged) = (form, Mutex::new(staged));
             return self.run(call, &head.headers).await;
         }
-        let body = read_body(body, limit, started + self.options.body_timeout).await?;
-        if body.is_empty() && expected.required {
-            return Err(Failure::invalid("request body: is required, but missing"));
-        }
+        let body = present(expected, read_body(body, limit, started + self.options.body_timeout).await?)?;
         let usual;
-        let (mut content, mut form) = (&body, Form::default());
         let mut fields = Fields::of(expected);
         if !body.is_empty() {
             check_content_type(&head.headers, expected.media)?;
         }
+        let (mut content, mut form) = (&body, Form::default());
         match expected.media {
             _ if body.is_empty() => {}
             Media::Multipart => form = multipart::parse(&head.headers, body.clone(), expected.schema).await?,
@@ -255,7 +267,7 @@ impl Gateway {
                 // The position may be another broker's.
                 storage.catch_up(&*self.broker, storage.wait_max).await;
                 self.broker.hasten_exports(EXPORTER_ID);
-                position::wait(storage, wanted).await?;
+                position::wait(storage, &*self.broker, wanted).await?;
             }
             call.follows_hint = position::follows_hint(storage, headers);
             // Not every write of the store is a change that is told.
@@ -264,8 +276,18 @@ impl Gateway {
         let mut reply = perform(&call).await?;
         reply.positions = call.positions();
         reply.lag = call.lag();
+        reply.gaps = call.gaps();
         Ok(reply)
     }
+}
+
+/// A body, or none: JSON `null` stands for one that is absent, where it may be.
+fn present(expected: &contract::Body, body: Bytes) -> Result<Bytes, Failure> {
+    if expected.required && body.is_empty() {
+        return Err(Failure::invalid("request body: is required, but missing"));
+    }
+    let is_null = !expected.required && expected.media == Media::Json && body.trim_ascii() == b"null";
+    Ok(if is_null { Bytes::new() } else { body })
 }
 
 fn read_fields<'a>(schema: &'static Schema, body: &'a Bytes) -> Result<Fields<'a>, Failure> {
@@ -315,7 +337,7 @@ fn report_trace(
 fn wrong_method(methods: [bool; 5]) -> Refusal {
     let allow = allow(methods);
     let detail = format!("this path takes {}", allow.to_str().unwrap_or_default());
-    let failure = Failure::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail);
+    let failure = Failure::new(Code::MethodNotAllowed, detail);
     Refusal { failure, header: Some((ALLOW, allow)) }
 }
 

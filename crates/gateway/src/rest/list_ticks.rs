@@ -5,12 +5,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Changes of lists are told of at most this often: of instances, sooner.
+/// Interval at which changes of lists are announced at most: of instances, sooner.
 const PERIOD: Duration = Duration::from_secs(2);
-/// How long a reader may come late.
+/// Time after an announcement within which a reader still gets it.
 const OPEN: Duration = Duration::from_millis(500);
 
-/// When changes of lists were told last.
+/// Last announcement of changes of lists.
 #[derive(Debug, Default)]
 pub(super) struct ListTicks(Mutex<Option<Tick>>);
 

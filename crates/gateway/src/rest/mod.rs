@@ -30,6 +30,7 @@ mod pages;
 mod parameter;
 mod position;
 mod problem;
+pub(crate) mod problem_code;
 mod query;
 mod refusal;
 mod reply;
@@ -67,17 +68,17 @@ use crate::{Access, BasePath, Connections, Hosts, Secrets, Tenancy};
 
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
-/// How long a connection may be idle, or may take to send the head of a request.
+/// Default idle time-out of a connection, and of the head of a request.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_mins(1);
-/// How long a body may take to arrive.
+/// Default time-out of a body.
 pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a creation waits for its result when the request does not say.
+/// Default time-out of a creation that waits for its result.
 pub const DEFAULT_AWAIT_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long an activation waits for jobs when the request does not say.
+/// Default time-out of an activation that waits for jobs.
 pub const DEFAULT_LONG_POLL_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest time that a request may ask to wait; longer ones are cut to it.
+/// Longest time-out that a request may ask for. Longer ones are cut to it.
 pub const MAX_WAIT: Duration = Duration::from_hours(24);
-/// How long requests in flight may take to finish after the stop.
+/// Time that requests in flight have at shutdown.
 pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The largest document.
@@ -111,21 +112,23 @@ pub struct Options {
     pub server_timing: bool,
     /// Whether the first administrator can be created without credentials.
     pub set_up: SetUp,
-    /// Where documents are.
+    /// Stores of documents.
     pub documents: Stores,
-    /// Which tenants requests may name.
+    /// Tenants that requests may name.
     pub tenancy: Tenancy,
     /// Access control.
     pub access: Access,
-    /// By which names.
+    /// Names that the header `Host` may have.
     pub hosts: Hosts,
-    /// Below which path, in the addresses that browsers use.
+    /// Hosts that the set-up answers to, which needs no credentials where others do.
+    pub set_up_hosts: Hosts,
+    /// Base path of addresses that browsers use.
     pub base_path: BasePath,
     /// State shared by the connections of all ports.
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,
-    /// Where searches look; without it, they are refused.
+    /// Secondary storage. Without it, searches are refused.
     pub storage: Option<Storage>,
     /// The broker as operators see it, once it runs.
     pub operations: Slot,
@@ -133,9 +136,9 @@ pub struct Options {
     pub secrets: Secrets,
     /// Makes hashes of passwords.
     pub hasher: Hasher,
-    /// Tells of some requests to a collector of traces.
+    /// Exporter of traces of some requests.
     pub traces: Option<Traces>,
-    /// The web application, if it shall be there.
+    /// Web application, if enabled.
     #[cfg(feature = "web")]
     pub pages: Option<web::Pages>,
 }
@@ -155,6 +158,7 @@ impl Default for Options {
             tenancy: Tenancy::default(),
             access: Access::default(),
             hosts: Hosts::default(),
+            set_up_hosts: Hosts::default(),
             base_path: BasePath::default(),
             connections: Connections::default(),
             tls: None,

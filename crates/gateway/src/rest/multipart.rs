@@ -33,6 +33,7 @@ pub(crate) struct Form {
 }
 
 pub(crate) struct File {
+    /// Empty, if the part has none; only forms with documents have such files.
     pub(crate) name: String,
     /// Nothing, if it is on its way to where it is kept.
     pub(crate) content: Bytes,
@@ -55,6 +56,9 @@ impl Form {
 
 /// Destinations of the files of a form.
 pub(super) trait Files {
+    /// Whether a file without a name is refused.
+    const NEED_NAMES: bool;
+
     /// Takes the content of a file, and returns what of it shall be in the form. `form` is what came before it.
     async fn take(&mut self, form: &Form, file: &File, content: Field<'_>) -> Result<Bytes, Failure>;
 }
@@ -63,6 +67,8 @@ pub(super) trait Files {
 struct InForm;
 
 impl Files for InForm {
+    const NEED_NAMES: bool = true;
+
     async fn take(&mut self, _: &Form, _: &File, content: Field<'_>) -> Result<Bytes, Failure> {
         content.bytes().await.map_err(malformed)
     }
@@ -88,11 +94,11 @@ pub(super) fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
 }
 
 /// Checks a form part by part. Its texts have so many bytes at the most.
-pub(super) async fn read(
+pub(super) async fn read<F: Files>(
     mut parts: Multipart<'_>,
     schema: &'static Schema,
     texts_bytes_max: usize,
-    files: &mut impl Files,
+    files: &mut F,
 ) -> Result<Form, Failure> {
     let Kind::Object(object) = &schema.kind else {
         return Err(Failure::internal("the contract has no form here"));
@@ -114,6 +120,10 @@ pub(super) async fn read(
         seen |= 1 << at;
         if is_file {
             let mut file = file(property.name, form.files.len(), &part)?;
+            if F::NEED_NAMES && file.name.is_empty() {
+                let index = form.files.len();
+                return Err(Failure::invalid(format!("{}[{index}]: needs a file name", property.name)));
+            }
             file.content = files.take(&form, &file, part).await?;
             form.files.push(file);
         } else {
@@ -162,9 +172,6 @@ fn is_file(schema: &Schema) -> bool {
 
 fn file(part_name: &str, index: usize, part: &Field<'_>) -> Result<File, Failure> {
     let name = part.file_name().unwrap_or_default().to_owned();
-    if name.is_empty() {
-        return Err(Failure::invalid(format!("{part_name}[{index}]: needs a file name")));
-    }
     if name.len() > MAX_FILE_NAME {
         let name = Echo(&name);
         return Err(Failure::invalid(format!(

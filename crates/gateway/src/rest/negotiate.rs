@@ -5,6 +5,7 @@ use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 
 use super::contract::{Media, Operation};
 use super::problem::Failure;
+use super::problem_code::Code;
 
 /// Checks the type of a body that is there.
 pub(crate) fn check_content_type(headers: &HeaderMap, media: Media) -> Result<(), Failure> {
@@ -64,7 +65,7 @@ pub(crate) fn check_accept(headers: &HeaderMap, operation: Operation) -> Result<
         Ok(())
     } else {
         let detail = "answers are application/json, problems application/problem+json";
-        Err(Failure::new(http::StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", detail))
+        Err(Failure::new(Code::NotAcceptable, detail))
     }
 }
 
@@ -98,18 +99,18 @@ mod tests {
     fn other_types_are_refused() {
         for value in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "json", ""] {
             let failure = check_content_type(&headers(CONTENT_TYPE, value), Media::Json).unwrap_err();
-            assert_eq!(failure.status, 415, "{value}");
+            assert_eq!(failure.status(), 415, "{value}");
         }
-        assert_eq!(check_content_type(&HeaderMap::new(), Media::Json).unwrap_err().status, 415);
+        assert_eq!(check_content_type(&HeaderMap::new(), Media::Json).unwrap_err().status(), 415);
         assert_eq!(
-            check_content_type(&headers(CONTENT_ENCODING, "gzip"), Media::Json).unwrap_err().status,
+            check_content_type(&headers(CONTENT_ENCODING, "gzip"), Media::Json).unwrap_err().status(),
             415
         );
         let html = headers(ACCEPT, "text/html");
-        assert_eq!(check_accept(&html, Operation::GetTopology).unwrap_err().status, 406);
-        assert_eq!(check_accept(&html, Operation::GetProcessDefinitionXML).unwrap_err().status, 406);
+        assert_eq!(check_accept(&html, Operation::GetTopology).unwrap_err().status(), 406);
+        assert_eq!(check_accept(&html, Operation::GetProcessDefinitionXML).unwrap_err().status(), 406);
         let xml = headers(ACCEPT, "text/xml");
-        assert_eq!(check_accept(&xml, Operation::GetTopology).unwrap_err().status, 406);
+        assert_eq!(check_accept(&xml, Operation::GetTopology).unwrap_err().status(), 406);
         assert_eq!(check_accept(&xml, Operation::GetProcessDefinitionXML), Ok(()));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fields::parse_key;
 use super::moment;
 use super::problem::Failure;
-use crate::rest::limits::{CONDITIONS_MAX, LIKE_CHARS_MAX, VALUES_MAX};
+use crate::rest::limits::{CONDITIONS_MAX, LIKE_CHARS_MAX, SORTS_MAX, VALUES_MAX};
 
 /// How the values of a property are written.
 #[derive(Clone, Copy)]
@@ -35,6 +35,14 @@ pub(super) fn too_many_conditions() -> Failure {
     Failure::invalid(format!(
         "filter: it has more than {CONDITIONS_MAX} conditions, empty alternatives of $or included"
     ))
+}
+
+/// Refuses an order of too many properties.
+pub(super) fn check_sorts(found: usize) -> Result<(), Failure> {
+    if found <= SORTS_MAX {
+        return Ok(());
+    }
+    Err(Failure::invalid(format!("sort: expected at most {SORTS_MAX} elements, but found {found}")))
 }
 
 /// The test of one operator, which `path` names.

@@ -1,10 +1,12 @@
 //! Waits until secondary storage shows what a command did.
 
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use protocol::FIRST_PARTITION;
+use broker_api::Broker;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use protocol::PartitionId;
 use tokio::time::Instant;
 
 use super::problem::Failure;
+use super::problem_code::Code;
 use super::storage::Storage;
 use crate::position;
 
@@ -21,14 +23,23 @@ pub(super) fn follows_hint(storage: &Storage, headers: &HeaderMap) -> bool {
 }
 
 /// Waits until secondary storage shows positions.
-pub(super) async fn wait(storage: &Storage, wanted: &HeaderValue) -> Result<(), Failure> {
+pub(super) async fn wait(
+    storage: &Storage,
+    broker: &dyn Broker,
+    wanted: &HeaderValue,
+) -> Result<(), Failure> {
     let wanted = position::parse(wanted).ok_or_else(|| {
         Failure::invalid(
             "baton-await-position: expected a partition, a colon and a position, as in 1:2345, \
              or several of these with commas between them",
         )
     })?;
-    if let Some((partition, _)) = wanted.iter().find(|(partition, _)| *partition != FIRST_PARTITION) {
+    // A partition that is shown is there: the topology is made for each look at it.
+    let is_there = |partition: PartitionId| {
+        storage.progress.position(partition) > 0
+            || (1..=broker.topology().partitions_count).contains(&u32::from(partition))
+    };
+    if let Some((partition, _)) = wanted.iter().find(|(partition, _)| !is_there(*partition)) {
         // Nothing will ever be shown of it.
         return Err(Failure::invalid(format!("baton-await-position: there is no partition {partition}")));
     }
@@ -41,7 +52,7 @@ pub(super) async fn wait(storage: &Storage, wanted: &HeaderValue) -> Result<(), 
                 storage.wait_max.as_millis(),
                 storage.progress.position(partition)
             );
-            return Err(Failure::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", detail));
+            return Err(Failure::new(Code::StorageBehind, detail));
         }
     }
     Ok(())

@@ -6,8 +6,8 @@ use auth::Refusal;
 use broker_api::SubmitError;
 use http::StatusCode;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use protocol::RejectionType;
 
+use super::problem_code::Code;
 use super::writer::{write_integer, write_text};
 
 /// Characters that paths escape in a URI reference (RFC 3986 §3.3).
@@ -27,35 +27,43 @@ const NOT_IN_PATHS: &AsciiSet = &CONTROLS
     .add(b'#')
     .add(b'?');
 
-/// The same for paths with percent signs that are no escapes.
+/// Characters that are escaped in paths with percent signs that are no escapes.
 const NOT_IN_PATHS_NOR_PERCENT: &AsciiSet = &NOT_IN_PATHS.add(b'%');
 
-/// Why a request is not valid, for people: one or more problems.
+/// Reasons why a request is not valid, for people: one or more problems.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Invalid(pub(crate) String);
 
-/// Why a request has no answer.
+/// A problem that a request is answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    pub(crate) status: StatusCode,
-    /// The code that clients compare.
-    pub(crate) title: &'static str,
+    /// For programs.
+    pub(crate) code: Code,
+    /// For people.
     pub(crate) detail: Cow<'static, str>,
 }
 
 impl Failure {
-    pub(crate) fn new(status: StatusCode, title: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, title, detail: detail.into() }
+    pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    pub(crate) const fn title(&self) -> &'static str {
+        self.code.title()
     }
 
     /// 400.
     pub(crate) fn invalid(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, RejectionType::InvalidArgument.as_str(), detail)
+        Self::new(Code::InvalidArgument, detail)
     }
 
     /// 404.
     pub(crate) fn not_found(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, RejectionType::NotFound.as_str(), detail)
+        Self::new(Code::NotFound, detail)
     }
 
     /// 413 of a body, with its size if that is known.
@@ -64,49 +72,43 @@ impl Failure {
         let detail = format!(
             "request body: expected at most {limit_bytes} bytes, the limit of limits.max_message_bytes, but found {found}"
         );
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
+        Self::new(Code::ContentTooLarge, detail)
     }
 
     /// 408 of a body.
     pub(crate) fn late() -> Self {
         let detail = "the request body did not arrive in time";
-        Self::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", detail)
+        Self::new(Code::RequestTimeout, detail)
     }
 
     /// 415.
     pub(crate) fn unsupported_media_type(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", detail)
+        Self::new(Code::UnsupportedMediaType, detail)
     }
 
     /// 500.
     pub(crate) fn internal(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", detail)
+        Self::new(Code::Internal, detail)
     }
 
     /// 501.
     pub(crate) fn not_served(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", detail)
+        Self::new(Code::NotImplemented, detail)
     }
 
     pub(crate) fn refused(refusal: &Refusal) -> Self {
-        let (status, title) = match refusal.reason.status() {
-            401 => (StatusCode::UNAUTHORIZED, "Unauthorized"),
-            403 => (StatusCode::FORBIDDEN, RejectionType::Forbidden.as_str()),
-            429 => (StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED"),
-            _ => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
-        };
-        Self::new(status, title, refusal.to_string())
+        Self::new(Code::from(refusal.reason), refusal.to_string())
     }
 
     /// The operation requires secondary storage.
     pub(crate) fn no_storage() -> Self {
         let detail = "this operation needs secondary storage, and none is configured";
-        Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", detail)
+        Self::new(Code::NoSecondaryStorage, detail)
     }
 
     /// Secondary storage does not answer in time.
     pub(crate) fn too_slow(reason: String) -> Self {
-        Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason)
+        Self::new(Code::StorageTooSlow, reason)
     }
 
     /// Secondary storage refuses the query. Its message is about its tables: for operators alone.
@@ -117,52 +119,34 @@ impl Failure {
     /// Secondary storage cannot answer. Its message is about its tables and addresses: for operators alone.
     pub(crate) fn storage_away() -> Self {
         let detail = "secondary storage cannot answer now";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+        Self::new(Code::StorageUnavailable, detail)
     }
 
     /// No broker answers that has a copy of secondary storage. The reasons of each are for operators alone.
     pub(crate) fn no_copy() -> Self {
         let detail = "secondary storage cannot answer now: no other broker has a copy of it that answers and is far enough";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+        Self::new(Code::StorageUnavailable, detail)
     }
 
     /// The store of documents cannot answer. Its message is about addresses: for operators alone.
     pub(crate) fn documents_away() -> Self {
         let detail = "the document store cannot answer now";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+        Self::new(Code::DocumentsUnavailable, detail)
     }
 
     /// The problem of a broker's refusal of `command`.
     pub(crate) fn submit(error: SubmitError, command: &str) -> Self {
         match error {
             SubmitError::Rejected(rejection) => {
-                let status = match rejection.kind {
-                    RejectionType::InvalidArgument => StatusCode::BAD_REQUEST,
-                    RejectionType::ExceededBatchRecordSize => StatusCode::PAYLOAD_TOO_LARGE,
-                    RejectionType::NotFound => StatusCode::NOT_FOUND,
-                    RejectionType::Forbidden => StatusCode::FORBIDDEN,
-                    RejectionType::AlreadyExists | RejectionType::InvalidState => StatusCode::CONFLICT,
-                    RejectionType::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-                    RejectionType::ResourceExhausted => StatusCode::SERVICE_UNAVAILABLE,
-                    RejectionType::ProcessingError => StatusCode::INTERNAL_SERVER_ERROR,
-                };
-                let title = rejection.kind.as_str();
-                let detail =
-                    format!("Command '{command}' rejected with code '{title}': {}", rejection.reason);
-                Self::new(status, title, detail)
+                let code = Code::from(rejection.kind);
+                let detail = format!("Command '{command}' rejected with code '{code}': {}", rejection.reason);
+                Self::new(code, detail)
             }
-            SubmitError::ResourceExhausted(detail) => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
-            }
-            SubmitError::TooLarge(detail) => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
-            }
-            SubmitError::Unavailable(detail) => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
-            }
-            SubmitError::Timeout(detail) => {
-                Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", detail)
-            }
+            SubmitError::ResourceExhausted(detail) => Self::new(Code::ResourceExhausted, detail),
+            SubmitError::DiskFull(detail) => Self::new(Code::DiskFull, detail),
+            SubmitError::TooLarge(detail) => Self::new(Code::ContentTooLarge, detail),
+            SubmitError::Unavailable(detail) => Self::new(Code::Unavailable, detail),
+            SubmitError::Timeout(detail) => Self::new(Code::DeadlineExceeded, detail),
             SubmitError::Internal(detail) => Self::internal(detail),
         }
     }
@@ -182,9 +166,9 @@ impl Failure {
     pub(crate) fn to_json(&self, path: &str) -> Vec<u8> {
         let mut out = Vec::with_capacity(128 + self.detail.len() + path.len());
         out.extend_from_slice(br#"{"type":"about:blank","title":"#);
-        write_text(self.title, &mut out);
+        write_text(self.title(), &mut out);
         out.extend_from_slice(br#","status":"#);
-        write_integer(self.status.as_u16(), &mut out);
+        write_integer(self.status().as_u16(), &mut out);
         out.extend_from_slice(br#","detail":"#);
         write_text(&self.detail, &mut out);
         out.extend_from_slice(br#","instance":"#);
@@ -212,7 +196,7 @@ impl From<Invalid> for Failure {
 
 #[cfg(test)]
 mod tests {
-    use protocol::Rejection;
+    use protocol::{Rejection, RejectionType};
 
     use super::*;
 
@@ -237,13 +221,14 @@ mod tests {
             (rejected(RejectionType::ProcessingError), 500, "PROCESSING_ERROR"),
             (rejected(RejectionType::ExceededBatchRecordSize), 413, "EXCEEDED_BATCH_RECORD_SIZE"),
             (SubmitError::ResourceExhausted("r".into()), 503, "RESOURCE_EXHAUSTED"),
+            (SubmitError::DiskFull("r".into()), 503, "RESOURCE_EXHAUSTED"),
             (SubmitError::TooLarge("r".into()), 413, "CONTENT_TOO_LARGE"),
             (SubmitError::Unavailable("r".into()), 503, "UNAVAILABLE"),
             (SubmitError::Timeout("r".into()), 504, "DEADLINE_EXCEEDED"),
             (SubmitError::Internal("r".into()), 500, "INTERNAL"),
         ] {
             let failure = Failure::submit(error, "CREATE");
-            assert_eq!((failure.status.as_u16(), failure.title), (status, title));
+            assert_eq!((failure.status().as_u16(), failure.title()), (status, title));
         }
     }
 }

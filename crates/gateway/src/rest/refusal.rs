@@ -1,13 +1,22 @@
 //! Refusals of requests.
 
 use super::problem::Failure;
-use http::HeaderValue;
+use crate::browser::challenge_for;
 use http::header::{HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue};
 
 /// Why there is no reply, with a header that says what would do: `Allow`, `Retry-After` or `WWW-Authenticate`.
 pub(super) struct Refusal {
     pub(super) failure: Failure,
     pub(super) header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl Refusal {
+    /// The header for the sender of a request.
+    pub(super) fn header_for(&self, headers: &HeaderMap) -> Option<(HeaderName, HeaderValue)> {
+        let (name, value) = self.header.clone()?;
+        Some(if name == WWW_AUTHENTICATE { (name, challenge_for(headers, value)) } else { (name, value) })
+    }
 }
 
 impl From<Failure> for Refusal {

@@ -18,6 +18,7 @@ use http_body_util::Full;
 use super::contract::METHODS;
 use super::download::Download;
 use super::problem::Failure;
+use super::problem_code::PROBLEM_CODE;
 use crate::position;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -118,6 +119,8 @@ pub(crate) struct Reply {
     pub(crate) positions: Positions,
     /// How far secondary storage is behind what it was to show.
     pub(crate) lag: Option<Duration>,
+    /// Spans of records that secondary storage lacks for good, which it was asked about.
+    pub(crate) gaps: Vec<(u64, u64)>,
 }
 
 impl Reply {
@@ -150,6 +153,7 @@ impl Reply {
             timing: None,
             positions: Positions::default(),
             lag: None,
+            gaps: Vec::new(),
         }
     }
 
@@ -179,6 +183,7 @@ impl Reply {
         if let Some(lag) = self.lag {
             position::write_lag(lag, response.headers_mut());
         }
+        position::write_gaps(&self.gaps, response.headers_mut());
         if let Some(took) = took {
             response
                 .headers_mut()
@@ -195,13 +200,14 @@ pub(crate) fn failure_to_http(
     header: Option<(HeaderName, HeaderValue)>,
 ) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::from(failure.to_json(path)));
-    *response.status_mut() = failure.status;
+    *response.status_mut() = failure.status();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, PROBLEM);
+    headers.insert(PROBLEM_CODE, failure.code.header());
     if let Some((name, value)) = header {
         headers.insert(name, value);
     }
-    if matches!(failure.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
+    if matches!(failure.status(), StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         // The rest of the body is not worth reading.
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }

@@ -4,7 +4,7 @@ use search::{Operand, Test};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::operators::{self, ValueKind, too_many_conditions};
+use super::operators::{self, ValueKind, check_sorts, too_many_conditions};
 use super::problem::Failure;
 use super::writer::object;
 use crate::rest::limits::{CONDITIONS_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -33,7 +33,7 @@ impl Search {
         Self::read_without(fields, "")
     }
 
-    /// The same, but for the condition on a property that the operation tests.
+    /// Reads the body without the condition on `tested`, a property that the operation tests itself.
     pub(super) fn read_without(fields: &Fields<'_>, tested: &str) -> Result<Self, Failure> {
         let filter = fields.object("filter");
         let tests = tests_of("filter", &filter, tested)?;
@@ -55,7 +55,8 @@ impl Search {
             .map(|sort| {
                 (text(sort, "field").unwrap_or_default(), text(sort, "order").as_deref() == Some("DESC"))
             })
-            .collect();
+            .collect::<Vec<_>>();
+        check_sorts(sort.len())?;
         let page = fields.value("page");
         let number =
             |name: &str| page.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
@@ -69,6 +70,17 @@ impl Search {
         Ok(Self { tests, alternatives, sort, from, limit })
     }
 
+    /// Brings the conditions on a property that holds JSON into the one spelling of their values.
+    pub(super) fn respell(&mut self, name: &str) {
+        for PropertyTest { name: property, test, .. } in
+            self.tests.iter_mut().chain(self.alternatives.iter_mut().flatten())
+        {
+            if property == name {
+                super::query::respell(std::slice::from_mut(test));
+            }
+        }
+    }
+
     /// The value of a property that an item must have, if the filter says so.
     pub(super) fn wanted(&self, name: &str) -> Option<&str> {
         self.tests.iter().find_map(|PropertyTest { name: property, test, .. }| match test {
@@ -77,7 +89,7 @@ impl Search {
         })
     }
 
-    /// The same of a number.
+    /// The number that a property of an item must have, if the filter says so.
     pub(super) fn wanted_integer(&self, name: &str) -> Option<i64> {
         self.tests.iter().find_map(|PropertyTest { name: property, test, .. }| match test {
             Test::Equal(Operand::Integer(number)) if property == name => Some(*number),
@@ -114,7 +126,7 @@ impl Search {
         self.page(all, has_more, property, write)
     }
 
-    /// The same, of those that have passed the filter.
+    /// Answers with one page of `all`, which have passed the filter already.
     pub(super) fn page<T>(
         &self,
         mut all: Vec<T>,

@@ -4,12 +4,13 @@ use std::io;
 use std::sync::Arc;
 
 use broker_api::Broker;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::problem::Failure;
+use super::problem_code::Code;
 use super::reply::{ReplyBody, failure_to_http};
 use super::{Gateway, Options, batch_searches};
 use crate::connection::accept::Port;
@@ -56,5 +57,5 @@ pub async fn serve(
 
 fn no_room(path: &str) -> Response<ReplyBody> {
     let detail = "the limit of bytes being received is reached; try again later";
-    failure_to_http(&Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail), path, None)
+    failure_to_http(&Failure::new(Code::ResourceExhausted, detail), path, None)
 }

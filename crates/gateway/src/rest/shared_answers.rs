@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use search::{Found, Search, Statistics, StoreError};
+use search::{Found, Question, StoreError};
 use tokio::sync::OnceCell;
 
 /// Answers that are kept.
@@ -15,13 +15,6 @@ const ROWS_MAX: usize = 200;
 const BYTES_MAX: usize = 64 * 1024;
 /// How long an answer is given again: what the sweeper removes is no change that is told.
 const SHARED_FOR: Duration = Duration::from_secs(2);
-
-/// A question to the store.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Question {
-    Search(Search),
-    Statistics(Statistics),
-}
 
 /// Answers of the last moments, the oldest first.
 #[derive(Debug, Default)]
@@ -81,7 +74,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use search::model::process_instance as instance;
-    use search::{Operand, Value};
+    use search::{Operand, Search, Value};
 
     use super::*;
 

@@ -3,25 +3,28 @@
 use super::list_ticks::ListTicks;
 use super::outage::Outage;
 use super::problem::Failure;
-use super::shared_answers::{Question, SharedAnswers};
+use super::shared_answers::SharedAnswers;
 use broker_api::Broker;
-use protocol::FIRST_PARTITION;
-use search::{EXPORTER_ID, Found, Progress, Reader, Row, Search, Statistics, StoreError};
+use search::{EXPORTER_ID, Found, Progress, Question, Reader, Row, Search, Statistics, StoreError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long searches wait for the store to open, from the start of the program on. One that is away then is said to be.
+/// Time-out of searches that wait for the store to open, from the start of the program on. One that is away then is
+/// said to be.
 const OPENING_MAX: Duration = Duration::from_secs(2);
+
+/// Time after that in which a store that is still being opened is no trouble: it may be making its tables.
+const SLOW_OPENING: Duration = Duration::from_secs(30);
 
 /// Secondary storage as a gateway sees it.
 #[derive(Clone)]
 pub struct Storage {
     reader: Arc<dyn Reader>,
-    /// How far it is.
+    /// Progress of secondary storage.
     pub(super) progress: Arc<Progress>,
-    /// How long a request may wait for a position.
+    /// Longest wait of a request for a position.
     pub(super) wait_max: Duration,
-    /// How long a search may wait for what was answered before it came.
+    /// Longest wait of a search for records of earlier answers.
     fresh_max: Duration,
     /// Whether durations are counted.
     counts_durations: bool,
@@ -82,25 +85,25 @@ impl Storage {
         }
     }
 
-    /// Has searches wait for what was answered before they came, for so long at the most.
+    /// Sets the longest wait of searches for records of earlier answers.
     #[must_use]
     pub fn fresh_within(self, fresh_max: Duration) -> Self {
         Self { fresh_max, ..self }
     }
 
-    /// Says whether it is counted how long elements take.
+    /// Sets whether durations of elements are counted.
     #[must_use]
     pub fn with_durations(self, counts_durations: bool) -> Self {
         Self { counts_durations, ..self }
     }
 
-    /// Whether it is counted how long elements take.
+    /// Whether durations of elements are counted.
     pub(super) fn counts_durations(&self) -> bool {
         self.counts_durations
     }
 
-    /// Waits until the store shows everything that was answered. Returns how old the oldest record is that it does not
-    /// show, if that takes too long.
+    /// Waits until the store shows the records of all earlier answers. Returns how old the oldest record is that it
+    /// does not show, if that takes too long.
     pub(super) async fn freshen(&self, broker: &dyn Broker) -> Option<Duration> {
         if self.fresh_max.is_zero() {
             return None;
@@ -121,7 +124,26 @@ impl Storage {
         (!is_known).then(|| began.elapsed())
     }
 
-    /// Has the exporter write its records soon, unless `secondary_storage.fresh_timeout` is zero.
+    /// Spans of records that the store lacks, unless somebody has accepted that.
+    pub(super) fn gaps(&self) -> Vec<(u64, u64)> {
+        let gaps = self.progress.wholeness.gaps().into_iter().filter(|gap| !gap.is_accepted);
+        gaps.map(|gap| (gap.after, gap.upto)).collect()
+    }
+
+    /// Waits until the store shows everything that was recorded, for so long at the most. Returns whether it does.
+    pub async fn shows_all(&self, broker: &dyn Broker, wait_max: Duration) -> bool {
+        let until = tokio::time::Instant::now() + wait_max;
+        let recorded = broker.hasten_exports(EXPORTER_ID);
+        for (partition, position) in recorded.positions.iter() {
+            let left = until.saturating_duration_since(tokio::time::Instant::now());
+            if !self.progress.wait(partition, position, left).await {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Hastens the exporter, unless `secondary_storage.fresh_timeout` is zero.
     pub(super) fn hasten(&self, broker: &dyn Broker) {
         if !self.fresh_max.is_zero() {
             broker.hasten_exports(EXPORTER_ID);
@@ -137,7 +159,7 @@ impl Storage {
     async fn open(&self) {
         let left = self.opening_until.saturating_duration_since(Instant::now());
         if !left.is_zero() {
-            self.progress.wait(FIRST_PARTITION, 0, left).await;
+            self.progress.wait_open(left).await;
         }
     }
 
@@ -183,7 +205,9 @@ impl Storage {
             }
             Err(error) => error,
         };
-        if self.outage.note(true) {
+        if !self.progress.is_open() && Instant::now() < self.opening_until + SLOW_OPENING {
+            tracing::info!(%error, "secondary storage is not open yet");
+        } else if self.outage.note(true) {
             tracing::warn!(%error, "secondary storage cannot answer");
         }
         Err(if matches!(error, StoreError::NoCopy(_)) { Failure::no_copy() } else { Failure::storage_away() })

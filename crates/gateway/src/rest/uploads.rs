@@ -35,7 +35,7 @@ const HEAD_BYTES_MAX: usize = 256 * 1024;
 /// Why a content does not come to its end, to its store.
 const BROKEN_OFF: &str = "the request body ended early";
 
-/// How a form is received.
+/// Limits of the reception of a form.
 pub(super) struct Reception<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) schema: &'static Schema,
@@ -120,6 +120,9 @@ struct Uploads<'a, 'c> {
 }
 
 impl Files for Uploads<'_, '_> {
+    /// A document has the name of its metadata, or that of its ID.
+    const NEED_NAMES: bool = false;
+
     async fn take(&mut self, form: &Form, file: &File, mut content: Field<'_>) -> Result<Bytes, Failure> {
         let (sender, receiver) = mpsc::channel(PIECES_MAX);
         let (store, id) = (self.store.clone(), self.id.clone());

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::contract::{Additional, Array, Discriminator, Format, Kind, Object, Parameter, Schema, Text};
 use super::fields::{Field, Fields};
 use super::lenient::takes;
+use super::limits::ELEMENTS_MAX;
 use super::moment;
 use super::problem::Invalid;
 
@@ -27,6 +28,7 @@ pub(crate) fn validate<'a>(schema: &'static Schema, text: &'a str) -> Result<Fie
         path: SmallVec::new(),
         problems: Problems::default(),
         fields: Fields::new(schema),
+        elements: 0,
     };
     match walk.value(schema).and_then(|()| walk.cursor.finish()) {
         Ok(()) if walk.problems.count == 0 => Ok(walk.fields),
@@ -74,6 +76,8 @@ struct Validation<'a> {
     path: SmallVec<[Step<'a>; 8]>,
     problems: Problems,
     fields: Fields<'a>,
+    /// Elements of lists and members of maps so far.
+    elements: usize,
 }
 
 /// Members of an object so far.
@@ -152,6 +156,11 @@ impl<'a> Validation<'a> {
         let mut literals: SmallVec<[&'a str; 16]> = SmallVec::new();
         while self.cursor.element(count == 0)? {
             self.cursor.token()?;
+            if !self.counts_element() {
+                self.cursor.skip()?;
+                count += 1;
+                continue;
+            }
             let start = self.cursor.at();
             self.path.push(Step::Index(count));
             self.value(array.items)?;
@@ -171,6 +180,17 @@ impl<'a> Validation<'a> {
             self.problem(format!("expected at least {} elements, but found {count}", array.min));
         }
         Ok(())
+    }
+
+    /// Counts an element of a list or a member of a map. Those beyond the limit are not looked at.
+    fn counts_element(&mut self) -> bool {
+        self.elements += 1;
+        if self.elements == ELEMENTS_MAX + 1 {
+            self.problem(format!(
+                "expected at most {ELEMENTS_MAX} elements in all lists of a request together"
+            ));
+        }
+        self.elements <= ELEMENTS_MAX
     }
 
     fn object(&mut self, object: &'static Object) -> Result<(), json::Error> {
@@ -233,8 +253,11 @@ impl<'a> Validation<'a> {
             Cow::Borrowed(name) => name,
             Cow::Owned(_) => "(escaped name)",
         };
-        self.path.push(Step::Name(step));
         self.cursor.token()?;
+        if !self.counts_element() {
+            return self.cursor.skip();
+        }
+        self.path.push(Step::Name(step));
         let result = match object.additional {
             Additional::Each(schema) => self.value(schema),
             Additional::Any => self.cursor.skip(),

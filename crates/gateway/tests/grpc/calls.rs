@@ -376,7 +376,7 @@ async fn every_other_command_reaches_the_broker() {
     assert_eq!((update.retries, update.timeout_ms), (Some(2), None));
     // Setting variables, and everything from the first update on.
     for command in commands[3..4].iter().chain(&commands[6..]) {
-        assert_eq!(command.operation_reference(), Some(3), "{command:?}");
+        assert_eq!(command.facts().operation_reference, Some(3), "{command:?}");
     }
     server.stop().await;
 }
@@ -439,7 +439,7 @@ async fn a_migration_reaches_the_broker() {
     let [Command::MigrateInstance(migrate)] = &commands[..] else { panic!("a migration: {commands:?}") };
     assert_eq!((migrate.process_instance_key, migrate.plan.target_definition_key), (5, 7));
     assert_eq!(migrate.plan.mappings[0].target_element_id, Name::from("b"));
-    assert_eq!(commands[0].operation_reference(), Some(3));
+    assert_eq!(commands[0].facts().operation_reference, Some(3));
     let none = client.migrate_process_instance(pb::MigrateProcessInstanceRequest::default()).await;
     assert_refused(none, Code::InvalidArgument, "processInstanceKey");
     server.stop().await;

@@ -78,10 +78,13 @@ impl Broker for FakeBroker {
         }
         self.commands.lock().push(command);
         match self.answers.lock().pop_front() {
-            Some(answer) => {
-                ready(answer.map(|response| Answer { response, timing: Timing::default(), position: 42 }))
-                    .boxed()
-            }
+            Some(answer) => ready(answer.map(|response| Answer {
+                response,
+                timing: Timing::default(),
+                partition: 1,
+                position: 42,
+            }))
+            .boxed(),
             None => pending().boxed(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use auth::{Authenticator, Basic, ClientTls, Clock, Cost, HashLimits, Hasher, Method, ServerTls, TlsFiles};
 use broker_api::Broker;
-use gateway::management::{Gate, Loggers, Management, Metrics, Renderer, Slot};
+use gateway::management::{Closed, Gate, Loggers, Management, Metrics, Renderer, Slot};
 use gateway::{Access, AccessOptions, Connections, EngineUsers, grpc, rest};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -139,7 +139,7 @@ async fn handshakes_that_do_not_end_keep_nobody_out() {
 
 #[tokio::test]
 async fn a_closed_management_port_is_open_for_probes() {
-    let (gate, stop) = (Gate::closed(), CancellationToken::new());
+    let (gate, stop) = (Gate::new(Closed { requests: true, ..Closed::default() }), CancellationToken::new());
     let (listener, address) = listen().await;
     let serving = gateway::management::serve(listener, management(gate.clone(), None), stop.clone());
     let serving = tokio::spawn(serving);

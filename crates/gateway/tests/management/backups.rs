@@ -14,6 +14,7 @@ pub(super) fn take(id: Option<u64>) -> Result<u64, OperationError> {
 pub(super) fn status() -> BackupStatus {
     BackupStatus {
         id: 7,
+        partition_id: 1,
         state: "COMPLETED",
         failure_reason: None,
         created_at_ms: 1,

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
-    HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
-    ReplicaStatus, RestoreStatus, StateComparison, WorkerStatus,
+    BackupStatus, BannedInstance, ChangeStatus, ClusterStatus, Component, ComponentState, DifferenceStatus,
+    DiskStatus, ExporterStatus, HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord,
+    PartitionStatus, PlannedChange, PlannedOperation, Replayed, ReplicaStatus, RestoreStatus,
+    StateComparison, WorkerStatus,
 };
 use parking_lot::Mutex;
-use protocol::Clock;
+use protocol::{Clock, ClusterChange, PartitionId};
 use serde_json::{Value, json};
 
 use super::{backups, partitions};
@@ -138,18 +139,62 @@ impl Operations for FakeBroker {
         self.done("resumed")
     }
 
+    fn begin_history(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.done("begun")
+    }
+
     fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         self.done("written")
     }
 
     fn cluster(&self) -> ClusterStatus {
         let replica = ReplicaStatus { id: 1, state: "ACTIVE", role: None, health: None };
-        let member = MemberStatus { id: 2, state: "ACTIVE", reachable: false, partitions: vec![replica] };
-        ClusterStatus { cluster_id: "c".to_owned(), brokers: vec![member] }
+        let member = MemberStatus {
+            id: 2,
+            state: "ACTIVE",
+            reachable: false,
+            reason: None,
+            partitions: vec![replica],
+        };
+        let difference = DifferenceStatus {
+            broker: 2,
+            setting: "flow_control.max_limit".to_owned(),
+            here: Some("8".to_owned()),
+            there: None,
+        };
+        let change = ClusterChange { id: 2, started_ms: 5, completed_ms: None };
+        let (last_change, pending_change) = ChangeStatus::of(Some(change));
+        let cluster_id = "c".to_owned();
+        ClusterStatus {
+            cluster_id,
+            version: 1,
+            last_change,
+            pending_change,
+            brokers: vec![member],
+            voters: vec![0, 2],
+            differences: vec![difference],
+        }
     }
 
-    fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
-        ready(Ok(partitions::compared())).boxed()
+    fn purge(&self, dry_run: bool) -> BoxFuture<'_, Result<PlannedChange, OperationError>> {
+        if !dry_run {
+            return ready(Err(OperationError::Conflict("the change 2 goes on".to_owned()))).boxed();
+        }
+        let brokers = self.cluster().brokers;
+        let step = PlannedOperation { operation: "PARTITION_LEAVE", broker_id: 2, partition_id: Some(1) };
+        ready(Ok(PlannedChange {
+            change_id: 3,
+            current_topology: brokers.clone(),
+            planned_changes: vec![step],
+            expected_topology: brokers,
+        }))
+        .boxed()
+    }
+
+    fn compare_states(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, StateComparison>, OperationError>> {
+        ready(Ok(BTreeMap::from([(1, partitions::compared())]))).boxed()
     }
 
     fn workers(&self) -> Option<Vec<WorkerStatus>> {
@@ -160,10 +205,13 @@ impl Operations for FakeBroker {
         None
     }
 
-    fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
+    fn hand_over(
+        &self,
+        to: Option<u32>,
+    ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, u32>, OperationError>> {
         let leader =
             to.filter(|to| *to < 3).ok_or_else(|| OperationError::Invalid("no such broker".to_owned()));
-        async move { leader }.boxed()
+        async move { Ok(BTreeMap::from([(1, leader?)])) }.boxed()
     }
 
     fn banned_instances(
@@ -203,7 +251,7 @@ impl Operations for FakeBroker {
             Clock::Pin { timestamp_ms } => *clock_ms = timestamp_ms,
             Clock::Add { offset_ms } => *clock_ms += offset_ms,
             Clock::Reset => {
-                let refused = OperationError::Invalid("set 'clock.controlled'".to_owned());
+                let refused = OperationError::Forbidden("set 'clock.controlled'".to_owned());
                 return ready(Err(refused)).boxed();
             }
         }

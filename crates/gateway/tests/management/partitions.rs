@@ -23,17 +23,42 @@ async fn a_partition_is_handed_over() {
     assert_eq!(asked("").await, (200, serde_json::json!({"1": 0})));
     assert_eq!(asked("?broker=2").await, (200, serde_json::json!({"1": 2})));
     assert_eq!(asked("?broker=3").await.0, 400);
-    let expected = serde_json::json!({
-        "clusterId": "c",
-        "brokers": [{"id": 2, "state": "ACTIVE", "reachable": false, "partitions": [{"id": 1, "state": "ACTIVE"}]}],
-    });
-    assert_eq!(server.json("GET", "/actuator/cluster", "").await, (200, expected));
     let (status, problem) = asked("?broker=x").await;
     assert_eq!(status, 400);
     assert!(problem["detail"].as_str().unwrap().contains("broker"), "{problem}");
     let (status, problem) = asked("?brokre=1").await;
     assert_eq!(status, 400);
     assert!(problem["detail"].as_str().unwrap().contains("brokre"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_purge_is_planned_and_begun_while_no_other_change_goes_on() {
+    let (server, _) = Server::running().await;
+    let brokers = json!([{"id": 2, "state": "ACTIVE", "reachable": false, "partitions": [{"id": 1, "state": "ACTIVE"}]}]);
+    let expected = json!({
+        "clusterId": "c",
+        "version": 1,
+        "lastChange": {"id": 1, "status": "COMPLETED"},
+        "pendingChange": {"id": 2, "status": "IN_PROGRESS", "startedAt": "1970-01-01T00:00:00.005Z"},
+        "brokers": brokers,
+        "voters": [0, 2],
+        "differences": [{"broker": 2, "setting": "flow_control.max_limit", "here": "8"}],
+    });
+    assert_eq!(server.json("GET", "/actuator/cluster", "").await, (200, expected));
+    let path = "/actuator/cluster/purge";
+    let planned = json!({
+        "changeId": 3,
+        "currentTopology": brokers,
+        "plannedChanges": [{"operation": "PARTITION_LEAVE", "brokerId": 2, "partitionId": 1}],
+        "expectedTopology": brokers,
+    });
+    assert_eq!(server.json("POST", &format!("{path}?dryRun=true"), "").await, (202, planned));
+    for query in ["", "?dryRun=false"] {
+        let (status, problem) = server.json("POST", &format!("{path}{query}"), "").await;
+        assert_eq!((status, &problem["detail"]), (409, &json!("the change 2 goes on")));
+    }
+    assert_eq!(server.json("POST", &format!("{path}?dryRun=yes"), "").await.0, 400);
+    assert_eq!(server.json("GET", path, "").await.0, 405);
 }
 
 #[tokio::test]
@@ -47,6 +72,7 @@ async fn partitions_are_paused_resumed_and_written_to_disk() {
         ("pauseExporting", &["hard"]),
         ("softPauseExporting", &["soft"]),
         ("prepareUpgrade", &["processing", "written"]),
+        ("beginHistory", &["begun"]),
     ] {
         let answer = server.json("POST", &format!("/actuator/partitions/{action}"), "").await;
         assert_eq!(answer, (200, shown.clone()), "{action}");

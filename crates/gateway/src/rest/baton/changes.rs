@@ -14,14 +14,14 @@ use crate::rest::reply::Reply;
 use crate::rest::visible::ReadAuthorization;
 use crate::rest::writer::object;
 
-/// How long a request waits when it does not say.
+/// Default time-out of a request.
 const WAIT_MS: i64 = 25_000;
-/// Without news of changes, everything may have changed after so long.
+/// Time without announced changes after which everything may have changed.
 const UNTOLD: Duration = Duration::from_secs(5);
 /// Flushes are looked at together that came in such a time: a reader that waits costs nothing meanwhile, however many
 /// there are.
 const NARROW_PACE: Duration = Duration::from_millis(50);
-/// The same where nothing is told of at once.
+/// Pace at which flushes are looked at together for a reader of any row, whose answer need not be immediate.
 const BROAD_PACE: Duration = Duration::from_millis(500);
 /// Time without a write of the store after which a request that waits for changes of an instance asks for one.
 const HASTEN_PACE: Duration = Duration::from_millis(600);
@@ -115,7 +115,7 @@ impl Seen<'_> {
         self.topics.iter().all(|topic| topic.is_broad())
     }
 
-    /// How long flushes may come in before they are looked at.
+    /// Time for which flushes are gathered.
     fn pace(&self) -> Duration {
         if self.is_broad() { BROAD_PACE } else { NARROW_PACE }
     }
@@ -215,6 +215,29 @@ mod tests {
             ["", "x", "process-instance", "process-instance:", "process-instance:-1", "incidents:1", "job:1"]
         {
             assert_eq!(Topic::parse(bad), None, "{bad}");
+        }
+    }
+
+    /// `api/operations.json` names the topics that clients follow with each read.
+    #[test]
+    fn topics_of_operations_are_topics() {
+        let file: std::collections::BTreeMap<String, Vec<String>> =
+            serde_json::from_str(include_str!("../../../api/operations.json")).unwrap();
+        let mut names: Vec<String> = file
+            .values()
+            .filter_map(|told| told.get(1))
+            .flat_map(|topics| topics.split([' ', '|']))
+            .filter(|name| !name.is_empty() && *name != "instances")
+            .map(|name| {
+                name.split('{').next().unwrap_or_default().to_owned()
+                    + if name.contains('{') { "7" } else { "" }
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(Topic::parse(&name).is_some(), "{name}");
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) async fn list(call: &Call<'_>) -> Result<Reply, Failure> {
 async fn instance_of(call: &Call<'_>, scope: Key) -> Result<Key, Failure> {
     let missing = || Failure::not_found(format!("Element Instance with key '{scope}' not found"));
     match query::visible_row(call, &instance::ENTITY, operand(scope), 1, missing()).await {
-        Err(failure) if failure.status == StatusCode::NOT_FOUND => {}
+        Err(failure) if failure.status() == StatusCode::NOT_FOUND => {}
         found => return found.map(|_| scope),
     }
     let row =

@@ -1,10 +1,11 @@
 //! `/baton/v1/cluster` and `/baton/v1/exporters`: how brokers, partitions, exporters and the disk are, for those who
 //! may look after the system.
 
-use crate::management::{ComponentState, MemberStatus};
+use crate::management::{ComponentState, MemberStatus, ParkedRecord};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
+use crate::rest::visible::ReadAuthorization;
 use crate::rest::writer::{Moment, object};
 
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
@@ -16,6 +17,15 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
         .with("clusterId", &cluster.cluster_id)
         .with("version", env!("CARGO_PKG_VERSION"))
         .list("brokers", &cluster.brokers, write_broker)
+        .with("voters", &cluster.voters)
+        .list("differences", &cluster.differences, |difference, out| {
+            object(out)
+                .with("broker", difference.broker)
+                .with("setting", &difference.setting)
+                .with("here", &difference.here)
+                .with("there", &difference.there)
+                .end();
+        })
         .list("partitions", broker.partitions(), |(id, status), out| {
             object(out)
                 .with("id", id)
@@ -43,6 +53,7 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
         .list("health", broker.health(), |component, out| {
             let state = match component.state {
                 ComponentState::Healthy => "HEALTHY",
+                ComponentState::Degraded => "DEGRADED",
                 ComponentState::Unhealthy => "UNHEALTHY",
                 ComponentState::Dead => "DEAD",
             };
@@ -63,6 +74,7 @@ fn write_broker(broker: &MemberStatus, out: &mut Vec<u8>) {
         .with("id", broker.id)
         .with("state", broker.state)
         .with("isReachable", broker.reachable)
+        .with("reason", broker.reason.as_deref())
         .list("partitions", &broker.partitions, |replica, out| {
             object(out)
                 .with("id", replica.id)
@@ -76,7 +88,15 @@ fn write_broker(broker: &MemberStatus, out: &mut Vec<u8>) {
 
 /// Records that the target of an exporter refused.
 pub(super) async fn parked(call: &Call<'_>) -> Result<Reply, Failure> {
-    let items = call.operations()?.parked_records(call.parameter().to_owned()).await?;
+    let mut items = call.operations()?.parked_records(call.parameter().to_owned()).await?;
+    if let Some(sight) = ReadAuthorization::of(call).await? {
+        // Records without a tenant are about what is the same for all.
+        let tenant = |parked: &ParkedRecord| parked.record.pointer("/value/tenantId").cloned();
+        items.retain(|parked| {
+            tenant(parked)
+                .is_none_or(|tenant| tenant.as_str().is_none_or(|tenant| sight.is_of_tenant(tenant)))
+        });
+    }
     let mut out = Vec::with_capacity(512);
     object(&mut out)
         .list("items", items, |parked, out| {

@@ -51,7 +51,7 @@ where
     while !counted.is_exact && up_to <= EXACT_MAX {
         match timeout_at(until, search(up_to)).await {
             Ok(Ok(found)) => counted = Counted { count: found.total, is_exact: !found.has_more },
-            Ok(Err(failure)) if failure.status != StatusCode::GATEWAY_TIMEOUT => return Err(failure),
+            Ok(Err(failure)) if failure.status() != StatusCode::GATEWAY_TIMEOUT => return Err(failure),
             Ok(Err(_)) | Err(_) => break,
         }
         up_to = up_to.saturating_mul(FURTHER);

@@ -13,6 +13,7 @@ use crate::rest::limits::GROUPS_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::query::statistics::{self, number};
 use crate::rest::reply::Reply;
+use crate::rest::visible::ReadAuthorization;
 use crate::rest::writer::{Moment, object};
 
 /// Default number of types in a page.
@@ -65,7 +66,7 @@ fn waiting(now_ms: i64) -> Filter {
 pub(super) async fn types(call: &Call<'_>) -> Result<Reply, Failure> {
     let after = call.query_parameter("after")?.unwrap_or_default();
     let limit = call.query_number("limit")?.unwrap_or(LIMIT_DEFAULT) as usize;
-    let (workers, now_ms) = (call.operations()?.workers(), call.now_ms());
+    let (workers, now_ms) = (visible_workers(call).await?, call.now_ms());
     let among = call.visible_rows(&job::ENTITY).await?;
     let mut types = counted(call, &after, among.clone(), now_ms).await?;
     for worker in workers.iter().flatten().filter(|worker| worker.job_type > after) {
@@ -175,8 +176,20 @@ async fn oldest(
     Ok(found.rows.first().and_then(|row| row[job::CREATED as usize].integer()))
 }
 
+/// Workers that ask for jobs of tenants that may be known, with these tenants alone.
+async fn visible_workers(call: &Call<'_>) -> Result<Option<Vec<WorkerStatus>>, Failure> {
+    let Some(mut workers) = call.operations()?.workers() else { return Ok(None) };
+    if let Some(sight) = ReadAuthorization::of(call).await? {
+        for worker in &mut workers {
+            worker.tenant_ids.retain(|tenant_id| sight.is_of_tenant(tenant_id));
+        }
+        workers.retain(|worker| !worker.tenant_ids.is_empty());
+    }
+    Ok(Some(workers))
+}
+
 pub(super) async fn workers(call: &Call<'_>) -> Result<Reply, Failure> {
-    let workers = call.operations()?.workers();
+    let workers = visible_workers(call).await?;
     let is_partial = workers.is_none();
     let mut grouped: BTreeMap<_, [u64; 3]> = BTreeMap::new();
     let of_type = |worker: &WorkerStatus| worker.job_type == call.parameter();

@@ -16,10 +16,9 @@ mod rows;
 mod steps;
 mod views;
 
-use super::call::Call;
+use super::call::{Call, Served};
 use super::contract::Operation;
 use super::problem::Failure;
-use super::reply::Reply;
 use crate::wall_clock;
 
 macro_rules! served {
@@ -27,10 +26,10 @@ macro_rules! served {
         #[cfg(test)]
         pub(super) const SERVED: &[Operation] = &[$(Operation::$operation),*];
 
-        /// Runs the operation of a call. `None`: it is none of these.
-        pub(super) async fn serve(call: &Call<'_>) -> Option<Result<Reply, Failure>> {
+        /// The work of a call on its operation. `None`: it is none of these.
+        pub(super) fn serve<'a>(call: &'a Call<'_>) -> Option<Served<'a>> {
             match call.operation {
-                $(Operation::$operation => Some($handler(call).await),)*
+                $(Operation::$operation => Some(Box::pin($handler(call))),)*
                 _ => None,
             }
         }

@@ -9,6 +9,7 @@ use protocol::{
 use crate::rest::call::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
+use crate::rest::visible::ReadAuthorization;
 use crate::rest::writer::{Digits, object};
 
 /// The owner of views of the caller; empty without authentication.
@@ -20,17 +21,33 @@ fn owner(call: &Call<'_>) -> Name {
     }
 }
 
+/// Own views and shared ones.
+async fn visible(call: &Call<'_>, owner: Name) -> Result<Vec<SavedView>, Failure> {
+    match call.read(Query::Identity(IdentityQuery::SavedViews { owner })).await? {
+        QueryReply::Identity(IdentityReply::SavedViews(views)) => Ok(views),
+        other => Err(unexpected(&other)),
+    }
+}
+
 pub(super) async fn list(call: &Call<'_>) -> Result<Reply, Failure> {
     let owner = owner(call);
     let page = call.query_parameter("page")?;
-    let query = IdentityQuery::SavedViews { owner: owner.clone() };
-    let reply = call.read(Query::Identity(query)).await?;
-    let QueryReply::Identity(IdentityReply::SavedViews(views)) = reply else {
-        return Err(unexpected(&reply));
+    let views = visible(call, owner.clone()).await?;
+    let sight = ReadAuthorization::of(call).await?;
+    let is_visible = |view: &&SavedView| {
+        let of_page = page.as_ref().is_none_or(|page| **page == *view.page);
+        let of_tenant = match (&sight, &view.tenant_ids) {
+            (Some(sight), Some(tenants)) => {
+                sight.tenants().is_none() || tenants.iter().any(|id| sight.is_of_tenant(id))
+            }
+            _ => true,
+        };
+        of_page && (view.owner == owner || of_tenant)
     };
-    let of_page = |view: &&SavedView| page.as_ref().is_none_or(|page| **page == *view.page);
     let mut out = Vec::with_capacity(256);
-    object(&mut out).list("items", views.iter().filter(of_page), |view, out| write(view, &owner, out)).end();
+    object(&mut out)
+        .list("items", views.iter().filter(is_visible), |view, out| write(view, &owner, out))
+        .end();
     Ok(Reply::json(out))
 }
 
@@ -46,25 +63,33 @@ fn write(view: &SavedView, owner: &Name, out: &mut Vec<u8>) {
         .end();
 }
 
-/// The view of the body.
-fn read(call: &Call<'_>, key: Key) -> SavedView {
-    SavedView {
+/// The view of the body, if the caller may show it to others or does not want to.
+async fn read(call: &Call<'_>, key: Key) -> Result<SavedView, Failure> {
+    let is_shared = call.fields.flag("isShared");
+    if is_shared {
+        call.check_sharing().await?;
+    }
+    let sight = ReadAuthorization::of(call).await?;
+    let tenants = sight.as_ref().and_then(ReadAuthorization::tenants);
+    Ok(SavedView {
         key,
         owner: owner(call),
         name: call.fields.name_or_empty("name"),
         page: call.fields.name_or_empty("page"),
         query: call.fields.name_or_empty("query"),
-        is_shared: call.fields.flag("isShared"),
-    }
+        is_shared,
+        tenant_ids: tenants.filter(|_| is_shared).map(<[Name]>::to_vec),
+    })
 }
 
 pub(super) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
-    let command = SavedViewCommand::Create(read(call, 0));
+    let command = SavedViewCommand::Create(read(call, 0).await?);
     Ok(Reply { status: StatusCode::CREATED, ..store(call, "CREATE", command).await? })
 }
 
 pub(super) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
-    store(call, "UPDATE", SavedViewCommand::Update(read(call, call.key()?))).await
+    let view = read(call, call.key()?).await?;
+    store(call, "UPDATE", SavedViewCommand::Update(view)).await
 }
 
 async fn store(call: &Call<'_>, intent: &str, command: SavedViewCommand) -> Result<Reply, Failure> {

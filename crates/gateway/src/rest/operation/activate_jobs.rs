@@ -108,10 +108,8 @@ fn write_job(job: &ActivatedJob, out: &mut Vec<u8>) {
     write_optional_text(job.business_id.as_deref(), out);
     member("priority", out);
     write_integer(job.priority, out);
-    for name in ["leaseToken", "jobLeaseToken"] {
-        member(name, out);
-        write_optional_text(job.lease.as_deref(), out);
-    }
+    member("jobLeaseToken", out);
+    write_optional_text(job.lease.as_deref(), out);
     member("physicalTenantId", out);
     write_text(PHYSICAL_TENANT, out);
     out.push(b'}');

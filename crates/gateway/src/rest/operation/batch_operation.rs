@@ -17,7 +17,7 @@ pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply
         return Err(Failure::invalid("filter: is required, but missing"));
     };
     call.storage()?;
-    query::selected(query::selection_of(action.kind()), raw)?;
+    query::selected(action.kind(), raw)?;
     let operation_reference = call.fields.operation_reference();
     let create = CreateBatchOperation { action, operation_reference, search: Some(Name::from(raw)) };
     let reply = submit(call, Command::CreateBatchOperation(create)).await?;

@@ -81,7 +81,7 @@ async fn change(
 /// The value is JSON text inside a string.
 fn json(variable: &ClusterVariableView) -> Vec<u8> {
     let mut out = Vec::with_capacity(96 + variable.value.as_str().len());
-    members(variable, variable.value.as_str(), object(&mut out)).end();
+    members(variable, &variable.value.canonical(), object(&mut out)).end();
     out
 }
 

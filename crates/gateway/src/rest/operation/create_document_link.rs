@@ -20,10 +20,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     // Values below one are refused.
     let life = Duration::from_millis(u64::try_from(life_ms.unwrap_or(DEFAULT_LIFE_MS)).unwrap_or(0));
     let hash = call.query_parameter("contentHash")?;
-    let now_ms = document::now_ms();
-    let found = store.find(&call.parameters[0], hash.as_deref(), now_ms).await;
-    let found = document::told(call, store, found)?;
-    let link = document::told(call, store, store.link(&found, life, now_ms).await)?;
+    let found = document::find(call, store, hash.as_deref()).await?;
+    let link = document::told(call, store, store.link(&found, life, document::now_ms()).await)?;
     let mut out = Vec::with_capacity(1024);
     object(&mut out).with("url", &link.url).with("expiresAt", Moment(link.expires_at_ms)).end();
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(out) })

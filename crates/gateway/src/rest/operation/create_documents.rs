@@ -24,7 +24,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         let metadata = metadata.get(at).map(|metadata| metadata.get()).or(file.metadata.as_deref());
         match document::create(call, store, staged, file, metadata).await {
             Ok(stored) => created.push(stored),
-            Err(failure) => failed.push((&file.name, failure)),
+            Err(failure) => failed.push((document::name(file, metadata), failure)),
         }
     }
     let status = if failed.is_empty() { StatusCode::CREATED } else { StatusCode::MULTI_STATUS };
@@ -36,8 +36,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         .list("failedDocuments", &failed, |(name, failure), out| {
             object(out)
                 .with("fileName", name)
-                .with("status", failure.status.as_u16())
-                .with("title", failure.title)
+                .with("status", failure.status().as_u16())
+                .with("title", failure.title())
                 .with("detail", &failure.detail)
                 .end();
         })

@@ -8,6 +8,7 @@ use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;
+    document::find(call, store, None).await?;
     let deleted = store.delete(&call.parameters[0], document::now_ms()).await;
     document::told(call, store, deleted)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))

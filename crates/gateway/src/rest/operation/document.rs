@@ -1,7 +1,7 @@
 //! Common parts of the operations on documents.
 
 use documents::{Document, Documents, Error, Metadata, Staged};
-use http::StatusCode;
+use protocol::{DEFAULT_TENANT, Query, QueryReply};
 
 use super::Call;
 use crate::rest::contract::{Kind, Operation, Schema};
@@ -9,7 +9,9 @@ use crate::rest::fields::Fields;
 use crate::rest::moment;
 use crate::rest::multipart::{File, Form};
 use crate::rest::problem::Failure;
+use crate::rest::problem_code::Code;
 use crate::rest::validate::validate;
+use crate::rest::visible::ReadAuthorization;
 use crate::rest::writer::{Digits, Moment, object};
 
 pub(super) fn now_ms() -> i64 {
@@ -46,18 +48,18 @@ pub(in crate::rest) fn told<T>(
     }
     answer.map_err(|error| match error {
         Error::NotFound(_) => Failure::not_found(error.to_string()),
-        Error::AlreadyExists(_) => Failure::new(StatusCode::CONFLICT, "ALREADY_EXISTS", error.to_string()),
+        Error::AlreadyExists(_) => Failure::new(Code::AlreadyExists, error.to_string()),
         Error::Invalid(reason) => Failure::invalid(reason),
         Error::TooLarge(_) => {
             let detail = format!("file: {error}, the limit of documents.max_bytes");
-            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
+            Failure::new(Code::ContentTooLarge, detail)
         }
         // As the broker says it of its own disk; clients come back later.
         Error::Full(_) => {
             let id = store.store_id();
             let detail =
                 format!("file: the disk of the document store '{id}' is full but for data.min_free_bytes");
-            Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
+            Failure::new(Code::DiskFull, detail)
         }
         Error::Damaged(_) | Error::Garbled(..) => Failure::internal(error.to_string()),
         Error::Store(_) => {
@@ -75,6 +77,11 @@ pub(in crate::rest) fn content_metadata(file: &File, form: &Form) -> Metadata {
     read_metadata(file, text).or_else(|_| read_metadata(file, None)).unwrap_or_default()
 }
 
+/// The name of a file whose document could not be made; empty if it has none.
+pub(super) fn name(file: &File, metadata: Option<&str>) -> String {
+    read_metadata(file, metadata).map_or_else(|_| file.name.clone(), |metadata| metadata.file_name)
+}
+
 /// Makes a document of a file whose content is stored.
 pub(super) async fn create(
     call: &Call<'_>,
@@ -86,11 +93,68 @@ pub(super) async fn create(
     let mut metadata = read_metadata(file, metadata)?;
     let default_expiry = store.default_expiry(now_ms());
     metadata.expires_at_ms = metadata.expires_at_ms.or(default_expiry);
+    if let Some(sight) = ReadAuthorization::of(call).await? {
+        metadata.tenant_ids = tenants_of_new(call, &sight, metadata.process_instance_key).await;
+        metadata.owner = owner(call);
+    }
     let staged = staged?;
     // A client that goes away meanwhile leaves a document or nothing, but no half of one.
     match tokio::spawn(staged.commit(metadata)).await {
         Ok(created) => told(call, store, created),
         Err(error) => Err(Failure::internal(error.to_string())),
+    }
+}
+
+/// Tenants whose members may have a document that is stored now: that of the instance that it belongs to, or all of
+/// whoever stores it. `None` where tenants do not count.
+async fn tenants_of_new(
+    call: &Call<'_>,
+    sight: &ReadAuthorization,
+    process_instance_key: Option<u64>,
+) -> Option<Vec<String>> {
+    let tenants = sight.tenants()?;
+    if let Some(key) = process_instance_key
+        && let Ok(QueryReply::ProcessInstance(instance)) =
+            call.read_unseen(Query::ProcessInstance { key }).await
+        && sight.is_of_tenant(&instance.tenant_id)
+    {
+        return Some(vec![instance.tenant_id.to_string()]);
+    }
+    Some(tenants.iter().map(ToString::to_string).collect())
+}
+
+/// The kind and name of whoever asks.
+fn owner(call: &Call<'_>) -> Option<String> {
+    match (call.principal.user_name(), call.principal.client_id()) {
+        (Some(user), _) => Some(format!("USER:{user}")),
+        (None, Some(client)) => Some(format!("CLIENT:{client}")),
+        (None, None) => None,
+    }
+}
+
+/// A document that whoever asks may have: of one of its tenants, or its own. Others are not there for it.
+pub(super) async fn find(
+    call: &Call<'_>,
+    store: &Documents,
+    hash: Option<&str>,
+) -> Result<Document, Failure> {
+    let id = call.parameter();
+    // With another hash it is not told either that there is one of another tenant.
+    let found = told(call, store, store.find(id, None, now_ms()).await)?;
+    if let Some(sight) = ReadAuthorization::of(call).await? {
+        let is_of_tenant = match &found.metadata.tenant_ids {
+            // Stored before tenants counted.
+            None => sight.is_of_tenant(DEFAULT_TENANT),
+            Some(tenants) => sight.tenants().is_none() || tenants.iter().any(|id| sight.is_of_tenant(id)),
+        };
+        let is_own = found.metadata.owner.is_some() && found.metadata.owner == owner(call);
+        if !is_of_tenant && !is_own {
+            return told(call, store, Err(Error::NotFound(id.to_owned())));
+        }
+    }
+    match hash {
+        Some(_) => told(call, store, store.find(id, hash, now_ms()).await),
+        None => Ok(found),
     }
 }
 
@@ -119,11 +183,13 @@ fn read_metadata(file: &File, text: Option<&str>) -> Result<Metadata, Failure> {
         content_type: text("contentType")
             .or_else(|| file.content_type.clone())
             .unwrap_or_else(|| "application/octet-stream".to_owned()),
-        file_name: text("fileName").unwrap_or_else(|| file.name.clone()),
+        file_name: text("fileName").filter(|name| !name.is_empty()).unwrap_or_else(|| file.name.clone()),
         expires_at_ms,
         process_definition_id: text("processDefinitionId"),
         process_instance_key: fields.key("processInstanceKey")?,
         custom_properties: fields.raw("customProperties").map(ToOwned::to_owned),
+        tenant_ids: None,
+        owner: None,
     })
 }
 

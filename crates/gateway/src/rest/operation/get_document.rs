@@ -10,8 +10,7 @@ use crate::rest::reply::{Pieces, Reply};
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;
     let hash = call.query_parameter("contentHash")?;
-    let found = store.find(&call.parameters[0], hash.as_deref(), document::now_ms()).await;
-    let found = document::told(call, store, found)?;
+    let found = document::find(call, store, hash.as_deref()).await?;
     // The first piece tells whether there is anything to send. A document of one piece is checked as a whole by then.
     let mut pieces = store.read(&found);
     let first = document::told(call, store, pieces.next().await.transpose())?;

@@ -6,7 +6,7 @@ use search::{Operand, Test};
 
 use super::Call;
 use crate::rest::problem::Failure;
-use crate::rest::query::statistics;
+use crate::rest::query::statistics::{self, Counted};
 use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
@@ -16,5 +16,5 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         return statistics::of_elements_of_definition(call, key).await;
     }
     let of_definition = Filter::Column(element::DEFINITION_KEY, Test::Equal(key));
-    statistics::of_elements(call, of_definition.and(filter)).await
+    statistics::of_elements(call, of_definition.and(filter), Counted::Instances).await
 }

@@ -23,7 +23,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         Ok(QueryReply::CallHierarchy(entries)) => entries,
         Ok(reply) => return Err(unexpected(&reply)),
         // It may have ended.
-        Err(missing) if missing.status == StatusCode::NOT_FOUND && call.storage().is_ok() => {
+        Err(missing) if missing.status() == StatusCode::NOT_FOUND && call.storage().is_ok() => {
             stored(call, key, missing).await?
         }
         Err(failure) => return Err(failure),

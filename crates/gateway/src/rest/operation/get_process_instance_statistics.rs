@@ -6,10 +6,11 @@ use search::{Operand, Test};
 
 use super::Call;
 use crate::rest::problem::Failure;
-use crate::rest::query::statistics;
+use crate::rest::query::statistics::{self, Counted};
 use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let key = Operand::Integer(call.key()?.cast_signed());
-    statistics::of_elements(call, Filter::Column(element::INSTANCE_KEY, Test::Equal(key))).await
+    statistics::of_elements(call, Filter::Column(element::INSTANCE_KEY, Test::Equal(key)), Counted::Elements)
+        .await
 }

@@ -7,8 +7,15 @@ use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::object;
 
-/// The topology does not change in this release, so no change was ever completed.
-pub(super) const NO_CHANGE_ID: &str = "-1";
+/// Stands for a change where none was ever completed.
+const NO_CHANGE_ID: &str = "-1";
+
+/// The number of the last change of the cluster that is complete.
+pub(super) fn last_completed_change_id(call: &Call<'_>) -> String {
+    let change = call.gateway.broker.cluster_change();
+    let id = change.and_then(|change| change.last_completed());
+    id.map_or_else(|| NO_CHANGE_ID.to_owned(), |id| id.to_string())
+}
 
 #[expect(clippy::unused_async, reason = "all handlers have one shape")]
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
@@ -21,7 +28,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         .with("partitionsCount", topology.partitions_count)
         .with("replicationFactor", topology.replication_factor)
         .with("gatewayVersion", API_VERSION)
-        .with("lastCompletedChangeId", NO_CHANGE_ID)
+        .with("lastCompletedChangeId", last_completed_change_id(call))
         .end();
     Ok(Reply::json(out))
 }

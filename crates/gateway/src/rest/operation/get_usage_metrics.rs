@@ -52,7 +52,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         groups(&usage::ENTITY, filter(usage::TIME, usage::TENANT), vec![usage::TENANT], sums()).await?;
     let by_tenant = filter(assignee::TIME, assignee::TENANT);
     let assigned = groups(&assignee::ENTITY, by_tenant.clone(), vec![assignee::TENANT], assignees()).await?;
-    // Somebody may have had tasks of several tenants.
+    // A user may have had tasks of several tenants.
     let everybody = groups(&assignee::ENTITY, by_tenant, Vec::new(), assignees()).await?;
 
     let mut tenants: BTreeMap<Name, Used> = BTreeMap::new();

@@ -15,7 +15,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         Ok(QueryReply::UserTaskForm(form)) => form,
         Ok(reply) => return Err(unexpected(&reply)),
         // It may be done.
-        Err(missing) if missing.status == StatusCode::NOT_FOUND && call.storage().is_ok() => {
+        Err(missing) if missing.status() == StatusCode::NOT_FOUND && call.storage().is_ok() => {
             of_stored(call, key, missing).await?
         }
         Err(failure) => return Err(failure),
@@ -32,7 +32,7 @@ async fn of_stored(call: &Call<'_>, key: Key, missing: Failure) -> Result<Option
     match call.read_unseen(Query::Form { key: form_key.cast_unsigned() }).await {
         Ok(QueryReply::Form(form)) => Ok(Some(form)),
         Ok(reply) => Err(unexpected(&reply)),
-        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(None),
+        Err(failure) if failure.status() == StatusCode::NOT_FOUND => Ok(None),
         Err(failure) => Err(failure),
     }
 }

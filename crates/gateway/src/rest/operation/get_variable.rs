@@ -18,7 +18,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         .with("scopeKey", Digits(variable.scope_key))
         .with("processInstanceKey", Digits(variable.process_instance_key))
         .with("rootProcessInstanceKey", Digits(variable.root_process_instance_key))
-        .with("value", variable.value.as_str())
+        .with("value", &*variable.value.canonical())
         .end();
     Ok(Reply::json(out))
 }

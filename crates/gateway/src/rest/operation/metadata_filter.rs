@@ -21,7 +21,7 @@ enum Condition {
     In(Vec<Value>),
     Exists(bool),
     /// It is a number that stands so to another.
-    Number(f64, fn(Ordering) -> bool),
+    Number(Value, fn(Ordering) -> bool),
     Like(Test),
 }
 
@@ -59,7 +59,7 @@ fn conditions(path: &str, value: &Value) -> Result<Vec<Condition>, Failure> {
 }
 
 fn condition(path: &str, operator: &str, value: &Value) -> Result<Condition, Failure> {
-    let number = |test| Ok(Condition::Number(value.as_f64().unwrap_or_default(), test));
+    let number = |test| Ok(Condition::Number(value.clone(), test));
     match operator {
         "$eq" => Ok(Condition::Equal(value.clone())),
         "$neq" => Ok(Condition::NotEqual(value.clone())),
@@ -86,9 +86,7 @@ impl Condition {
             Self::NotEqual(unwanted) => value.is_none_or(|value| !is_same(value, unwanted)),
             Self::In(wanted) => value.is_some_and(|value| wanted.iter().any(|one| is_same(value, one))),
             Self::Exists(wanted) => value.is_some() == *wanted,
-            Self::Number(other, test) => {
-                value.and_then(Value::as_f64).and_then(|value| value.partial_cmp(other)).is_some_and(test)
-            }
+            Self::Number(other, test) => value.and_then(|value| compare(value, other)).is_some_and(test),
             Self::Like(test) => {
                 let text = value.and_then(Value::as_str).map(|text| Operand::Text(text.into()));
                 test.is_met_by(text.as_ref())
@@ -98,8 +96,30 @@ impl Condition {
 }
 
 fn is_same(one: &Value, other: &Value) -> bool {
-    match (one.as_f64(), other.as_f64()) {
-        (Some(one), Some(other)) => one.partial_cmp(&other) == Some(Ordering::Equal),
-        _ => one == other,
+    compare(one, other).map_or_else(|| one == other, Ordering::is_eq)
+}
+
+/// How numbers stand to each other: whole ones by all their digits.
+fn compare(one: &Value, other: &Value) -> Option<Ordering> {
+    let whole = |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => Some(one.cmp(&other)),
+        _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_compared_by_all_their_digits() {
+        let large = json!(9_007_199_254_740_993_i64);
+        assert!(!is_same(&large, &json!(9_007_199_254_740_992_i64)));
+        assert_eq!(compare(&large, &json!(9_007_199_254_740_992_i64)), Some(Ordering::Greater));
+        assert!(is_same(&json!(u64::MAX), &json!(u64::MAX)) && !is_same(&json!(u64::MAX), &json!(i64::MAX)));
+        assert!(is_same(&json!(2), &json!(2.0)) && !is_same(&json!("2"), &json!(2)));
     }
 }

@@ -111,7 +111,7 @@ use http::StatusCode;
 use protocol::{BatchAction, CircleKind, EntityType, HistoryKind};
 
 use super::baton;
-pub(crate) use super::call::Call;
+pub(crate) use super::call::{Call, Served};
 pub(super) use super::call::{form_reply, unexpected};
 use super::contract::Operation;
 use super::problem::Failure;
@@ -124,30 +124,28 @@ macro_rules! served {
         #[cfg(test)]
         const NAMED: &[Operation] = &[$(Operation::$operation,)* $(Operation::$alike),*];
 
-        async fn serve(call: &Call<'_>) -> Result<Reply, Failure> {
+        /// The work of a call on its operation. It is boxed, so that no future holds those of all operations.
+        fn serve<'a>(call: &'a Call<'_>) -> Served<'a> {
             match call.operation {
-                $(Operation::$operation => {
-                    call.check_tenants()?;
-                    $module::handle(call).await
-                })*
-                $(Operation::$alike => $handler(call $($(, $whom)*)?).await,)*
-                other => {
-                    if let Some(outcome) = baton::serve(call).await {
-                        return outcome;
-                    }
-                    if let Some(spec) = query::of(other) {
-                        return query::search(call, spec).await;
-                    }
-                    if query::get_of(other).is_some() {
-                        call.storage()?;
-                        return Err(Failure::not_found(format!("no resource has the key {}", call.parameter())));
-                    }
-                    let id = other.spec().id;
-                    Err(Failure::not_served(format!("the operation {id} is not served by this release")))
-                }
+                $(Operation::$operation => Box::pin($module::handle(call)),)*
+                $(Operation::$alike => Box::pin($handler(call $($(, $whom)*)?)),)*
+                other => baton::serve(call).unwrap_or_else(|| Box::pin(read(call, other))),
             }
         }
     };
+}
+
+/// A search or a read of secondary storage, which have no file here.
+async fn read(call: &Call<'_>, operation: Operation) -> Result<Reply, Failure> {
+    if let Some(spec) = query::of(operation) {
+        return query::search(call, spec).await;
+    }
+    if query::get_of(operation).is_some() {
+        call.storage()?;
+        return Err(Failure::not_found(format!("no resource has the key {}", call.parameter())));
+    }
+    let id = operation.spec().id;
+    Err(Failure::not_served(format!("the operation {id} is not served by this release")))
 }
 
 /// The operations that are served; the rest of the contract answers 501.
@@ -168,8 +166,9 @@ pub(crate) fn served() -> Vec<Operation> {
 /// secondary storage.
 pub(crate) async fn perform(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_operation().await?;
+    call.check_tenants()?;
     match serve(call).await {
-        Err(failure) if failure.status == StatusCode::NOT_FOUND => query::get(call, failure).await,
+        Err(failure) if failure.status() == StatusCode::NOT_FOUND => query::get(call, failure).await,
         outcome => outcome,
     }
 }

@@ -13,7 +13,8 @@ use crate::rest::search::Search;
 use crate::rest::writer::{cut, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    let search = Search::read_without(&call.fields, "metadata")?;
+    let mut search = Search::read_without(&call.fields, "metadata")?;
+    search.respell("value");
     let metadata = MetadataFilter::read(&call.fields)?;
     let is_whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
     let limit = if is_whole { usize::MAX } else { VALUE_CHARS_MAX };
@@ -30,16 +31,17 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 fn property(variable: &ClusterVariableView, name: &str, limit: usize) -> Option<String> {
     match name {
         "name" => Some(variable.name.to_string()),
-        "value" => Some(variable.value.as_str().to_owned()),
+        "value" => Some(variable.value.canonical().into_owned()),
         "tenantId" => variable.tenant_id.as_ref().map(ToString::to_string),
         "scope" => Some(scope(variable).to_owned()),
         "kind" => Some(variable.kind.unwrap_or_default().as_str().to_owned()),
-        "isTruncated" => Some(cut(variable.value.as_str(), limit).1.to_string()),
+        "isTruncated" => Some(cut(&variable.value.canonical(), limit).1.to_string()),
         _ => None,
     }
 }
 
 fn write(variable: &ClusterVariableView, limit: usize, out: &mut Vec<u8>) {
-    let (value, is_cut) = cut(variable.value.as_str(), limit);
+    let value = variable.value.canonical();
+    let (value, is_cut) = cut(&value, limit);
     members(variable, value, object(out)).with("isTruncated", is_cut).end();
 }

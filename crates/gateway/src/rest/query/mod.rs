@@ -8,14 +8,16 @@ mod filter;
 mod filter_reader;
 mod page;
 pub(super) mod scopes;
+mod selection;
 mod special;
 pub(super) mod statistics;
 mod table;
+mod values;
 mod write;
 
-use protocol::{BatchOperationType, Name};
+use protocol::Name;
 use search::Operand;
-use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, job, process_instance};
+use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS};
 use search::{EntityRef, Filter, Row, Search};
 
 use super::call::Call;
@@ -26,7 +28,9 @@ use super::reply::Reply;
 use super::storage::Reads;
 use super::writer::{member, write_list};
 use crate::rest::limits::COUNT_MAX;
+pub(super) use selection::selected;
 pub(super) use table::{Spec, VARIABLES, get_of, of};
+pub(super) use values::respell;
 
 /// The object that an operation answers with, or lists.
 pub(super) fn result_object(operation: Operation, is_list: bool) -> &'static Object {
@@ -52,37 +56,13 @@ pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static S
     object.properties.iter().find(|property| property.name == name).map(|property| property.schema)
 }
 
-/// The entity of a batch operation's filter.
-pub(super) const fn selection_of(kind: BatchOperationType) -> &'static Entity {
-    match kind {
-        BatchOperationType::DeleteDecisionInstance | BatchOperationType::DeleteDecisionDefinition => {
-            &decision_instance::ENTITY
-        }
-        BatchOperationType::UpdateJob => &job::ENTITY,
-        _ => &process_instance::ENTITY,
-    }
-}
-
-/// A filter, as operations have it that change many.
-pub(super) fn selected(entity: &'static Entity, raw: &str) -> Result<Filter, Failure> {
-    let Ok(serde_json::Value::Object(filter)) = serde_json::from_str(raw) else {
-        return Err(Failure::invalid("filter: expected an object"));
-    };
-    let mut reader = filter_reader::FilterReader::new(entity);
-    let read = reader.object("filter", &filter)?;
-    if reader.is_empty() {
-        return Err(Failure::invalid("filter: at least one condition is required"));
-    }
-    Ok(read)
-}
-
 /// Answers a search operation.
 pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failure> {
     let scope = spec.scope.map_or_else(|| Ok(Filter::everything()), |scope| scope(call))?;
     search_where(call, spec, scope.and(call.visible_rows(spec.entity).await?)).await
 }
 
-/// The same, among rows that pass another filter, which lets nobody see more than it may.
+/// Answers a search operation among rows that pass `among`, which must leave out rows that the caller may not see.
 pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) -> Result<Reply, Failure> {
     call.storage()?;
     let entity = spec.entity;

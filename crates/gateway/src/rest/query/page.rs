@@ -5,6 +5,7 @@ use search::{Found, Position, Sort, decode_cursor, encode_cursor};
 use serde_json::Value;
 
 use super::super::call::Call;
+use super::super::operators::check_sorts;
 use super::super::problem::Failure;
 use super::super::writer::{member, write_flag, write_integer, write_text};
 use super::table::Spec;
@@ -23,8 +24,10 @@ impl Page {
 
 /// The order asked for. A property that comes again says nothing.
 pub(super) fn sort(call: &Call<'_>, spec: &Spec) -> Result<Vec<Sort>, Failure> {
+    let wanted = call.fields.value("sort");
+    check_sorts(wanted.as_array().map_or(0, Vec::len))?;
     let mut order: Vec<Sort> = Vec::new();
-    for (at, one) in call.fields.value("sort").as_array().into_iter().flatten().enumerate() {
+    for (at, one) in wanted.as_array().into_iter().flatten().enumerate() {
         let field = one.get("field").and_then(Value::as_str).unwrap_or_default();
         let name =
             spec.sort_names.iter().find(|(name, _)| *name == field).map_or(field, |(_, column)| column);

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::super::problem::Failure;
 use super::filter_reader::FilterReader;
+use super::values;
 
 /// Properties that [`read`] takes care of.
 pub(super) fn is_special(entity: &Entity, name: &str) -> bool {
@@ -139,7 +140,8 @@ fn variables(
         let name = wanted.get("name").and_then(Value::as_str).unwrap_or_default();
         let mut filter = vec![Filter::Column(variable::NAME, Test::Equal(Operand::Text(Name::from(name))))];
         let path = format!("{path}.{property}[{at}].value");
-        let tests = reader.tests(&path, wanted.get("value").unwrap_or(&Value::Null), Kind::Text)?;
+        let mut tests = reader.tests(&path, wanted.get("value").unwrap_or(&Value::Null), Kind::Text)?;
+        values::respell(&mut tests);
         reader.count(usize::from(tests.is_empty()))?;
         // A variable always has a value: one without does not exist.
         let exists = tests != [Test::Exists(false)];

@@ -18,6 +18,8 @@ use super::super::writer::{Moment, Object, object};
 use super::filter_reader::FilterReader;
 use crate::rest::limits::GROUPS_MAX;
 
+/// The type of the body of a multi-instance activity. It has the ID of the instances inside.
+const BODY: &str = "MULTI_INSTANCE_BODY";
 /// Interval of job counts.
 pub(in crate::rest) const MINUTE_MS: i64 = 60_000;
 /// Answers of the store that are put together for one of times: minutes with jobs of more than a year.
@@ -36,48 +38,76 @@ fn is(state: &str) -> Filter {
     Filter::Column(element::STATE, Test::Equal(text(state)))
 }
 
-/// How many elements are active without an incident, and with one.
-fn active() -> [Aggregate; 2] {
+/// Ended elements of a definition up to which process instances are told apart. Beyond, elements that have run several
+/// times in an instance count each time, by the numbers that the store keeps.
+const TOLD_APART_MAX: i64 = 200_000;
+
+/// The things that statistics of elements count.
+#[derive(Clone, Copy)]
+pub(in crate::rest) enum Counted {
+    /// Element instances. The body of a multi-instance activity is none.
+    Elements,
+    /// Process instances in which there is such an element instance.
+    Instances,
+}
+
+impl Counted {
+    fn aggregate(self, filter: Filter) -> Aggregate {
+        match self {
+            Self::Elements => Aggregate::Count(filter),
+            Self::Instances => Aggregate::Distinct(element::INSTANCE_KEY, filter),
+        }
+    }
+}
+
+/// How many are active without an incident, and with one.
+fn active(counted: Counted) -> [Aggregate; 2] {
     let has_incident = Filter::Column(element::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
     let has_none = Filter::Any(vec![
         Filter::Column(element::HAS_INCIDENT, Test::Equal(Operand::Integer(0))),
         Filter::Column(element::HAS_INCIDENT, Test::Exists(false)),
     ]);
-    [has_none, has_incident].map(|incidents| Aggregate::Count(is("ACTIVE").and(incidents)))
+    [has_none, has_incident].map(|incidents| counted.aggregate(is("ACTIVE").and(incidents)))
 }
 
 /// Of each element of instances that pass a filter: how many are where in their life.
-pub(in crate::rest) async fn of_elements(call: &Call<'_>, filter: Filter) -> Result<Reply, Failure> {
-    let [active, incidents] = active();
+pub(in crate::rest) async fn of_elements(
+    call: &Call<'_>,
+    filter: Filter,
+    counted: Counted,
+) -> Result<Reply, Failure> {
+    let [active, incidents] = active(counted);
+    let is_no_body = Filter::Column(element::TYPE, Test::NotEqual(text(BODY)));
     let asked = Statistics {
         entity: EntityRef(&element::ENTITY),
-        filter,
+        filter: filter.and(is_no_body),
         group_by: vec![element::ELEMENT_ID],
         aggregates: vec![
             active,
-            Aggregate::Count(is("TERMINATED")),
+            counted.aggregate(is("TERMINATED")),
             incidents,
-            Aggregate::Count(is("COMPLETED")),
+            counted.aggregate(is("COMPLETED")),
         ],
         limit: GROUPS_MAX,
     };
     Ok(elements(&ask(call, asked).await?))
 }
 
-/// The same of all instances of a definition: those that have ended are counted already, where a store does that.
+/// Of each element of a definition: how many of its process instances are where in the life of that element. Where
+/// there are too many to tell them apart, those that have ended are counted already.
 pub(in crate::rest) async fn of_elements_of_definition(
     call: &Call<'_>,
     definition: Operand,
 ) -> Result<Reply, Failure> {
     let of = |column| Filter::Column(column, Test::Equal(definition.clone()));
     if !call.storage()?.storage.has_counts() {
-        return of_elements(call, of(element::DEFINITION_KEY)).await;
+        return of_elements(call, of(element::DEFINITION_KEY), Counted::Instances).await;
     }
     let living = Statistics {
         entity: EntityRef(&element::ENTITY),
         filter: of(element::DEFINITION_KEY).and(is("ACTIVE")),
         group_by: vec![element::ELEMENT_ID],
-        aggregates: active().into(),
+        aggregates: active(Counted::Instances).into(),
         limit: GROUPS_MAX,
     };
     let ended = Statistics {
@@ -89,6 +119,9 @@ pub(in crate::rest) async fn of_elements_of_definition(
     };
     // An instance that ends in between is missing for a moment rather than counted twice.
     let ended = ask(call, ended).await?;
+    if ended.iter().map(|row| number(row, 1) + number(row, 2)).sum::<i64>() <= TOLD_APART_MAX {
+        return of_elements(call, of(element::DEFINITION_KEY), Counted::Instances).await;
+    }
     let mut rows = BTreeMap::new();
     for row in ask(call, living).await? {
         let (active, incidents) = (number(&row, 1), number(&row, 2));

@@ -1,7 +1,7 @@
 //! Rows as the contract shows them.
 
 use protocol::Name;
-use search::model::{ColumnId, Entity, Kind as ColumnKind, VALUE_CHARS_MAX};
+use search::model::{ColumnId, Entity, EntityId, Kind as ColumnKind, VALUE_CHARS_MAX, decision_instance};
 use search::{Row, Value};
 
 use super::super::contract::{Kind, Object, Schema};
@@ -9,6 +9,20 @@ use super::super::writer::{cut, write_flag, write_integer, write_key, write_text
 
 /// Properties that clients of 8.10 know by another name than its published contract, and so the columns.
 const RENAMED: &[(&str, &str)] = &[("jobLeaseToken", "jobLease")];
+
+/// Keys that are there as a number even if there is none: clients of 8.8 and 8.9 read them without a look for `null`.
+const NUMBERS: &[(EntityId, ColumnId)] = &[
+    (EntityId::DecisionInstance, decision_instance::DEFINITION_KEY),
+    (EntityId::DecisionInstance, decision_instance::INSTANCE_KEY),
+    (EntityId::DecisionInstance, decision_instance::ELEMENT_KEY),
+];
+/// The key of nothing, for such clients.
+pub(super) const NO_KEY: i64 = -1;
+
+/// Whether a key of nothing is shown as [`NO_KEY`].
+pub(super) fn is_number(entity: &Entity, column: ColumnId) -> bool {
+    NUMBERS.contains(&(entity.id, column))
+}
 
 /// The column that a property shows.
 fn column(entity: &Entity, property: &str) -> Option<ColumnId> {
@@ -37,6 +51,8 @@ pub(super) fn object(entity: &Entity, shown: &'static Object, row: &Row, is_cut:
                 let text = row[column as usize].text().map_or("", Name::as_str);
                 write_text(cut(text, VALUE_CHARS_MAX).0, out);
             }
+            // The row tells of its value, the answer of what it shows of it.
+            Some(_) if !is_cut && property.name == "isTruncated" => write_flag(false, out),
             Some(column) => value(entity, column, row, property.schema, out),
             None => absent(property.schema, out),
         }
@@ -46,6 +62,11 @@ pub(super) fn object(entity: &Entity, shown: &'static Object, row: &Row, is_cut:
 
 fn value(entity: &Entity, column: ColumnId, row: &Row, schema: &'static Schema, out: &mut Vec<u8>) {
     match (&row[column as usize], entity.columns[column as usize].kind) {
+        (Value::Null, _) if is_number(entity, column) => {
+            out.push(b'"');
+            write_integer(NO_KEY, out);
+            out.push(b'"');
+        }
         (Value::Null, _) => absent(schema, out),
         (Value::Integer(number), ColumnKind::Key) => write_key(number.cast_unsigned(), out),
         (Value::Integer(number), ColumnKind::Time) => write_time(*number, out),

@@ -44,7 +44,7 @@ pub(super) async fn basic_options(checks: AccessOptions) -> Options {
     basic_options_at(Clock::system(), checks).await
 }
 
-/// The same with a clock.
+/// Options of a gateway that knows ann, with a clock.
 pub(super) async fn basic_options_at(clock: Clock, checks: AccessOptions) -> Options {
     let cost = Cost { memory_kib: 8, passes: 1, lanes: 1 };
     let hasher = Hasher::new(cost, HashLimits::default()).unwrap();
@@ -87,6 +87,11 @@ fn whoever_does_not_say_who_it_is_is_told_how_to() {
         // ann:guess
         wrong.headers_mut().insert("authorization", "Basic YW5uOmd1ZXNz".parse().unwrap());
         assert_eq!(gateway.answer(wrong).await.status(), 401);
+        let mut of_page = request("POST", PATH, "");
+        of_page.headers_mut().insert("sec-fetch-site", "same-origin".parse().unwrap());
+        let refused = gateway.answer(of_page).await;
+        assert_eq!(refused.headers()[WWW_AUTHENTICATE], r#"Session realm="Baton""#);
+        assert_eq!(refused.status(), 401);
         assert!(broker.commands.lock().is_empty());
         for path in ["/v2/license", "/v2/status"] {
             assert!(gateway.answer(request("GET", path, "")).await.status().is_success(), "{path}");

@@ -195,6 +195,43 @@ pub(super) fn json_body(spec: &OperationSpec) -> Option<&'static Schema> {
     spec.body.as_ref().filter(|body| body.media == Media::Json).map(|body| body.schema)
 }
 
+/// Whether a request may come without its body.
+fn is_optional(spec: &OperationSpec) -> bool {
+    spec.body.as_ref().is_some_and(|body| !body.required)
+}
+
+#[test]
+fn a_body_of_null_counts_as_absent_where_it_is_optional() {
+    let mut optional = 0;
+    for operation in served() {
+        let spec = operation.spec();
+        if json_body(spec).is_none() {
+            continue;
+        }
+        let broker = Arc::new(FakeBroker::default());
+        let gateway = stored_gateway(&broker, &Arc::default());
+        let ask = |body: &'static str| {
+            let sent = request(spec.method, &valid_path(spec), body);
+            let (status, answer) = block_on(async { text(gateway.answer(sent).await).await });
+            (status, answer, std::mem::take(&mut *broker.commands.lock()))
+        };
+        let absent = ask("");
+        for null in ["null", " null\n"] {
+            let answered = ask(null);
+            // Backups are numbered, and each one is another.
+            if is_optional(spec) && spec.id.starts_with("takeRuntimeBackup") {
+                assert_eq!((answered.0, &answered.2), (absent.0, &absent.2), "{}", spec.id);
+            } else if is_optional(spec) {
+                assert_eq!(answered, absent, "{}", spec.id);
+            } else {
+                assert_eq!(answered.0, 400, "{}: {}", spec.id, answered.1);
+            }
+        }
+        optional += usize::from(is_optional(spec));
+    }
+    assert!(optional > 70, "only {optional} operations take no body");
+}
+
 fn alternatives(schema: &Schema) -> usize {
     match &schema.kind {
         Kind::Object(object) => object.alternatives.len(),
@@ -222,6 +259,9 @@ fn invalid_bodies_of_served_operations_are_refused_naming_the_field() {
         let Some(schema) = json_body(spec) else { continue };
         for alternative in 0..alternatives(schema) {
             for (bad, path) in spoiled(schema, &example(schema, alternative), "") {
+                if bad.is_null() && is_optional(spec) {
+                    continue;
+                }
                 let body = render(&bad);
                 let (status, answer) = block_on(async {
                     text(gateway.answer(request(spec.method, &path_of(spec), body.clone())).await).await
@@ -376,7 +416,7 @@ fn every_operation_reference_reaches_the_broker() {
         let sent = request(spec.method, &path_of(spec), body.to_string());
         let (status, answer) = block_on(async { text(gateway.answer(sent).await).await });
         check_response(spec, status, &answer);
-        assert_eq!(broker.last().operation_reference(), Some(i64::MAX as u64), "{}", spec.id);
+        assert_eq!(broker.last().facts().operation_reference, Some(i64::MAX as u64), "{}", spec.id);
         tried += 1;
     }
     assert_eq!(tried, 21);
@@ -405,6 +445,9 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
     }
 }
 
+/// Operations that the alpha of 8.10 had and no release has.
+const OF_THE_ALPHA: &[&str] = &["createAgentInstanceHistoryItem"];
+
 /// Strictly: declared status, every required member, nothing undeclared at any depth.
 pub(super) fn check_response(spec: &OperationSpec, status: u16, body: &str) {
     assert!((200..300).contains(&status), "{}: {status} {body}", spec.id);
@@ -420,7 +463,7 @@ pub(super) fn check_response(spec: &OperationSpec, status: u16, body: &str) {
         Some(_) if spec.id == "getResourceContent" => {}
         Some(schema) => {
             assert_eq!(validate(schema, body).err(), None, "{}: {body}", spec.id);
-            if !is_own(spec) {
+            if !is_own(spec) && !OF_THE_ALPHA.contains(&spec.id) {
                 check_published(spec.id, status, body);
             }
         }

@@ -71,6 +71,31 @@ fn answered_by(operation: Operation) -> &'static str {
     }
 }
 
+/// The kind that `api/operations.json` tells clients: a change, or a read.
+#[test]
+fn the_kind_of_every_operation_is_true() {
+    let file: BTreeMap<String, Vec<String>> =
+        serde_json::from_str(include_str!("../../../api/operations.json")).unwrap();
+    assert_eq!(file.len(), OPERATIONS.len());
+    for operation in ROUTES.iter().flat_map(|node| node.operations).flatten() {
+        let spec = operation.spec();
+        let told = file.get(spec.id).unwrap_or_else(|| panic!("{} has no kind", spec.id));
+        let kind = match told.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["change"] => "change",
+            [kind @ ("read" | "search"), _] => kind,
+            _ => panic!("{}: {told:?}", spec.id),
+        };
+        let wanted = match answered_by(operation) {
+            "command" => "change",
+            // Changes of operators are no commands, and documents are the gateway's own.
+            "broker" | "gateway" if kind == "change" && spec.method != "GET" => "change",
+            "secondary storage" | "engine state and secondary storage" => "search",
+            _ => "read",
+        };
+        assert_eq!(kind, wanted, "{}", spec.id);
+    }
+}
+
 /// The tests that a table of the page names for an operation.
 fn evidence(page: &str) -> BTreeMap<String, String> {
     let rows = page.lines().filter(|line| line.starts_with("| `"));

@@ -95,6 +95,40 @@ fn a_document_is_nothing_that_browsers_run() {
 const OCTETS: &str = "application/octet-stream";
 
 #[test]
+fn a_file_without_a_name_is_called_by_its_metadata_or_its_id() {
+    let gateway = gateway(&Arc::default());
+    let ask = |path: &str, parts: &[(&str, &str, &str)]| {
+        let (status, answer) = block_on(async { text(gateway.answer(form(path, parts)).await).await });
+        (status, serde_json::from_str::<serde_json::Value>(&answer).unwrap())
+    };
+    let metadata = ("name=\"metadata\"", "application/json", r#"{"fileName":"b.txt"}"#);
+    let empty = ("name=\"metadata\"", "application/json", r#"{"fileName":""}"#);
+    let file = ("name=\"file\"", "text/plain", "hello");
+    let unnamed = ("name=\"file\"; filename=\"\"", "text/plain", "hello");
+    for (id, parts, expected) in [
+        ("a", vec![file, metadata], "b.txt"),
+        ("b", vec![metadata, file], "b.txt"),
+        ("c", vec![file], "c"),
+        ("d", vec![unnamed], "d"),
+        ("e", vec![unnamed, empty], "e"),
+    ] {
+        let (status, answer) = ask(&format!("/v2/documents?documentId={id}"), &parts);
+        assert_eq!((status, answer["metadata"]["fileName"].as_str()), (201, Some(expected)), "{answer}");
+        let found = block_on(gateway.answer(request("GET", &format!("/v2/documents/{id}"), "")));
+        let told = format!("attachment; filename=\"{expected}\"");
+        assert_eq!(found.headers()["content-disposition"], told);
+    }
+    let (status, answer) = ask("/v2/documents", &[file]);
+    assert_eq!((status, &answer["metadata"]["fileName"]), (201, &answer["documentId"]));
+    let file = ("name=\"files\"", "text/plain", "hello");
+    let list = ("name=\"metadataList\"", "application/json", r#"[{"fileName":"b.txt"},{}]"#);
+    let (status, answer) = ask("/v2/documents/batch", &[file, file, list]);
+    let created = &answer["createdDocuments"];
+    assert_eq!((status, &created[0]["metadata"]["fileName"]), (201, &serde_json::json!("b.txt")));
+    assert_eq!(created[1]["metadata"]["fileName"], created[1]["documentId"]);
+}
+
+#[test]
 fn a_batch_tells_what_could_not_be_stored() {
     let gateway = gateway(&Arc::default());
     let ask = |request| block_on(async { text(gateway.answer(request).await).await });

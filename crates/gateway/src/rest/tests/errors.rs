@@ -8,7 +8,7 @@ use protocol::{Rejection, RejectionType};
 use super::contract::{example, path_of, problem, small_body, valid_path};
 use super::fake::FakeBroker;
 use super::fake_storage::FakeStorage;
-use super::{block_on, request, stored_gateway, text};
+use super::{block_on, gateway, request, stored_gateway, text};
 use crate::rest::contract::{Format, Kind, Media, Operation, OperationSpec};
 use crate::rest::operation::served;
 
@@ -77,6 +77,77 @@ fn check(operations: &[Operation], status: u16, refusal: fn() -> SubmitError) {
         assert_eq!(found, status, "{}: {answer}", operation.spec().id);
         problem(found, &answer);
     }
+}
+
+/// Whether the body of an operation names a tenant that the operation works in.
+fn names_tenant(operation: Operation) -> bool {
+    let contract: serde_json::Value =
+        serde_json::from_str(include_str!("../../../api/contract.json")).unwrap();
+    let schemas = &contract["schemas"];
+    let Some(found) =
+        contract["operations"].as_array().unwrap().iter().find(|one| one["id"] == operation.spec().id)
+    else {
+        return false;
+    };
+    let mut shapes = vec![&found["body"]["schema"]];
+    while let Some(shape) = shapes.pop() {
+        if let Some(name) = shape["$ref"].as_str() {
+            shapes.push(&schemas[name]);
+        }
+        shapes.extend(shape["oneOf"].as_array().into_iter().flatten());
+        let properties = &shape["properties"];
+        if !properties["tenantId"].is_null() || !properties["tenantIds"].is_null() {
+            return true;
+        }
+    }
+    false
+}
+
+/// A new operation that names a tenant is refused where there are none, or nothing says so.
+#[test]
+fn every_operation_that_names_a_tenant_is_refused_without_tenants() {
+    let gateway = gateway(&Arc::default());
+    let mut count = 0;
+    // The tenant is what the one makes; the other has a form.
+    let not_in =
+        |operation: &Operation| matches!(operation, Operation::CreateTenant | Operation::CreateDeployment);
+    for operation in served().into_iter().filter(|operation| !not_in(operation) && names_tenant(*operation)) {
+        let mut body = small_body(operation).unwrap();
+        let (member, value) = if operation == Operation::ActivateJobs {
+            ("tenantIds", serde_json::json!(["t"]))
+        } else {
+            ("tenantId", "t".into())
+        };
+        body[member] = value;
+        let spec = operation.spec();
+        let sent = request(spec.method, &valid_path(spec), body.to_string());
+        let (status, answer) = block_on(async { text(gateway.answer(sent).await).await });
+        assert!(status == 400 && answer.contains("multi-tenancy is disabled"), "{}: {answer}", spec.id);
+        count += 1;
+    }
+    assert_eq!(count, 8);
+}
+
+#[test]
+fn the_header_of_a_problem_has_its_code() {
+    let full: fn() -> SubmitError = || SubmitError::DiskFull("the disk has no room".into());
+    let broker = Arc::new(FakeBroker { refusal: Some(full), ..FakeBroker::default() });
+    let gateway = gateway(&broker);
+    for (method, path, status, code) in [
+        ("POST", "/v2/jobs/1/completion", 503, "DISK_FULL"),
+        ("POST", "/v2/incidents/search", 403, "NO_SECONDARY_STORAGE"),
+        ("GET", "/v2/nothing", 404, "UNKNOWN_PATH"),
+        ("DELETE", "/v2/topology", 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/v2/user-tasks/x", 400, "INVALID_ARGUMENT"),
+        ("POST", "/login", 404, "NOT_FOUND"),
+    ] {
+        let answer = block_on(gateway.answer(request(method, path, "")));
+        let found = answer.headers().get("baton-problem").map(|code| code.to_str().unwrap());
+        assert_eq!((answer.status().as_u16(), found), (status, Some(code)), "{method} {path}");
+    }
+    let answer = block_on(gateway.answer(request("GET", "/v2/license", "")));
+    assert!(answer.status().is_success());
+    assert!(!answer.headers().contains_key("baton-problem"));
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl FakeBroker {
         self.refuse()?;
         let response = self.scripted.lock().pop_front().unwrap_or(Ok(usual))?;
         let timing = Timing { queued: Duration::from_micros(1), ..Timing::default() };
-        Ok(Answer { response, timing, position: 42 })
+        Ok(Answer { response, timing, partition: 1, position: 42 })
     }
 
     fn refuse(&self) -> Result<(), SubmitError> {

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::management::{
     BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
-    HistoryBackupStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, RestoreStatus,
-    Slot, StateComparison, WorkerStatus,
+    HistoryBackupStatus, OperationError, Operations, ParkedRecord, PartitionStatus, PlannedChange, Replayed,
+    RestoreStatus, Slot, StateComparison, WorkerStatus,
 };
 
 type Done<'a, T> = BoxFuture<'a, Result<T, OperationError>>;
@@ -87,7 +87,7 @@ impl Operations for FakeOperations {
             health: "HEALTHY",
             clock_ms: 5,
         };
-        BTreeMap::from([(1, status)])
+        BTreeMap::from([(1, status.clone()), (2, PartitionStatus { role: "FOLLOWER", ..status })])
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
@@ -146,12 +146,25 @@ impl Operations for FakeOperations {
         self.tell("resume processing")
     }
 
+    fn begin_history(&self) -> Done<'_, ()> {
+        elsewhere()
+    }
+
     fn write_state(&self) -> Done<'_, ()> {
         elsewhere()
     }
 
     fn cluster(&self) -> ClusterStatus {
-        ClusterStatus { cluster_id: "c-1".to_owned(), brokers: Vec::new() }
+        let (last_change, pending_change) = (None, None);
+        ClusterStatus {
+            cluster_id: "c-1".to_owned(),
+            version: 0,
+            last_change,
+            pending_change,
+            brokers: Vec::new(),
+            voters: vec![0],
+            differences: Vec::new(),
+        }
     }
 
     fn workers(&self) -> Option<Vec<WorkerStatus>> {
@@ -171,11 +184,11 @@ impl Operations for FakeOperations {
         Some(DiskStatus { free_bytes: 1, total_bytes: 3, reserved_bytes: 2 })
     }
 
-    fn hand_over(&self, _: Option<u32>) -> Done<'_, u32> {
+    fn hand_over(&self, _: Option<u32>) -> Done<'_, BTreeMap<PartitionId, u32>> {
         elsewhere()
     }
 
-    fn compare_states(&self) -> Done<'_, StateComparison> {
+    fn compare_states(&self) -> Done<'_, BTreeMap<PartitionId, StateComparison>> {
         elsewhere()
     }
 
@@ -206,6 +219,10 @@ impl Operations for FakeOperations {
         0
     }
 
+    fn purge(&self, _: bool) -> Done<'_, PlannedChange> {
+        elsewhere()
+    }
+
     fn set_clock(&self, _: Clock) -> Done<'_, ()> {
         elsewhere()
     }
@@ -223,6 +240,7 @@ impl Operations for FakeOperations {
         }
         backups.push(BackupStatus {
             id,
+            partition_id: 1,
             state: if id == 13 { "FAILED" } else { "COMPLETED" },
             failure_reason: (id == 13).then(|| "no room".to_owned()),
             created_at_ms: 1_000,
@@ -300,6 +318,7 @@ impl Operations for FakeOperations {
             started_at_ms: 1_000,
             completed_at_ms: Some(2_000),
             backup_id: 3,
+            partition_id: 1,
             broker_id: 2,
         }))
     }

@@ -94,6 +94,6 @@ fn another_request_with_the_key_is_unprocessable_and_a_full_table_unavailable() 
     {
         let failure =
             super::super::problem::Failure::submit(protocol::Rejection::new(kind, "no").into(), "CREATE");
-        assert_eq!(failure.status.as_u16(), wanted);
+        assert_eq!(failure.status().as_u16(), wanted);
     }
 }

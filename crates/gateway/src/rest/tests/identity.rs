@@ -174,7 +174,7 @@ fn the_first_administrator_is_created_by_anybody() {
     let (_, command) = sent(Operation::CreateAdminUser, path, body);
     let IdentityCommand::CreateAdministrator(user) = command else { panic!("{command:?}") };
     assert_eq!(&*user.username, "ann");
-    // Somebody was faster.
+    // Another request was faster.
     let broker = Arc::new(FakeBroker::default());
     let reason = Rejection::new(RejectionType::Forbidden, "there is one");
     broker.scripted.lock().push_back(Err(reason.into()));

@@ -24,6 +24,7 @@ mod positions;
 mod random;
 mod refused;
 mod release_8_10;
+mod releases;
 mod searches;
 mod statistics;
 mod user_tasks;

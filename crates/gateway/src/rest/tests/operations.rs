@@ -230,7 +230,7 @@ fn activate() {
     check_response(Operation::ActivateJobs.spec(), status, &answer);
     assert_eq!(
         answer,
-        r#"{"jobs":[{"type":"pay","processDefinitionId":"order","processDefinitionVersion":3,"elementId":"pay-task","customHeaders":{"h":"1"},"worker":"w","retries":3,"deadline":1900000000000,"variables":{"a":{"b":[1.50]}},"tenantId":"<default>","jobKey":"21","processInstanceKey":"2251799813685250","processDefinitionKey":"2251799813685249","elementInstanceKey":"22","kind":"BPMN_ELEMENT","listenerEventType":"UNSPECIFIED","userTask":null,"tags":["vip"],"rootProcessInstanceKey":"2251799813685250","businessId":null,"priority":0,"leaseToken":null,"jobLeaseToken":null,"physicalTenantId":"default"}]}"#
+        r#"{"jobs":[{"type":"pay","processDefinitionId":"order","processDefinitionVersion":3,"elementId":"pay-task","customHeaders":{"h":"1"},"worker":"w","retries":3,"deadline":1900000000000,"variables":{"a":{"b":[1.50]}},"tenantId":"<default>","jobKey":"21","processInstanceKey":"2251799813685250","processDefinitionKey":"2251799813685249","elementInstanceKey":"22","kind":"BPMN_ELEMENT","listenerEventType":"UNSPECIFIED","userTask":null,"tags":["vip"],"rootProcessInstanceKey":"2251799813685250","businessId":null,"priority":0,"jobLeaseToken":null,"physicalTenantId":"default"}]}"#
     );
     ask(
         r#"{"type":"pay","worker":"w","timeout":1,"maxJobsToActivate":1,"requestTimeout":-1,"fetchVariable":["a","\u0062"],"tenantIds":["t1","t2"]}"#,

@@ -66,8 +66,8 @@ fn a_position_that_can_never_be_is_refused_at_once() {
     let storage = Arc::new(FakeStorage::default());
     let gateway = stored_gateway(&Arc::<FakeBroker>::default(), &storage);
     for (wrong, reason) in [
-        ("2:1", "there is no partition 2"),
-        ("1:1,2:1", "there is no partition 2"),
+        ("3:1", "there is no partition 3"),
+        ("1:1,3:1", "there is no partition 3"),
         ("1:1,", "several of these with commas between them"),
         ("7", "expected a partition, a colon and a position"),
         ("1:-1", "expected a partition"),

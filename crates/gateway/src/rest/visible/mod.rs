@@ -14,11 +14,11 @@ mod views;
 
 use std::sync::Arc;
 
-use http::StatusCode;
-use protocol::{AuthorizationScope, Instances, Name, PermissionType, RejectionType, ResourceType};
+use protocol::{AuthorizationScope, Instances, Name, PermissionType, ResourceType};
 
 use super::call::Call;
 use super::problem::Failure;
+use super::problem_code::Code;
 use crate::access::PrincipalGrants;
 
 /// Checks of the principal.
@@ -44,13 +44,18 @@ impl ReadAuthorization {
     }
 
     /// Whether the principal may know entities of a tenant. Entities without a tenant are open to all.
-    fn is_of_tenant(&self, tenant_id: &str) -> bool {
+    pub(super) fn is_of_tenant(&self, tenant_id: &str) -> bool {
         !self.tenants
             || tenant_id.is_empty()
             || self.known.grants.tenants.iter().any(|assigned| **assigned == *tenant_id)
     }
 
-    /// Which resources a permission is for.
+    /// The tenants of the principal, if they count.
+    pub(super) fn tenants(&self) -> Option<&[Name]> {
+        self.tenants.then_some(&*self.known.grants.tenants)
+    }
+
+    /// Resources that a permission is for.
     fn scopes(
         &self,
         resource: ResourceType,
@@ -60,6 +65,11 @@ impl ReadAuthorization {
         authorizations
             .filter(move |one| one.resource_type == resource && one.permissions.contains(&permission))
             .map(|one| &one.scope)
+    }
+
+    /// Whether the principal has any permission.
+    fn may_anything(&self) -> bool {
+        !self.authorizations || !self.known.grants.authorizations.is_empty()
     }
 
     /// The process instances that may be seen.
@@ -86,5 +96,5 @@ impl ReadAuthorization {
 
 fn forbidden(resource: ResourceType, permission: PermissionType) -> Failure {
     let detail = format!("Unauthorized to perform operation '{permission}' on resource '{resource}'");
-    Failure::new(StatusCode::FORBIDDEN, RejectionType::Forbidden.as_str(), detail)
+    Failure::new(Code::Forbidden, detail)
 }

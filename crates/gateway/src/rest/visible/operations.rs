@@ -6,6 +6,7 @@ use super::{ReadAuthorization, forbidden};
 use crate::rest::call::Call;
 use crate::rest::contract::Operation;
 use crate::rest::problem::Failure;
+use crate::rest::problem_code::Code;
 
 /// Permissions of which an operation requires one.
 fn need(operation: Operation) -> &'static [(R, P)] {
@@ -67,6 +68,16 @@ fn need(operation: Operation) -> &'static [(R, P)] {
 }
 
 impl Call<'_> {
+    /// Refuses to put something before others on behalf of somebody without any permission.
+    pub(in crate::rest) async fn check_sharing(&self) -> Result<(), Failure> {
+        let sight = ReadAuthorization::of(self).await?;
+        if sight.is_none_or(|sight| sight.may_anything()) {
+            return Ok(());
+        }
+        let detail = "Sharing a view takes a permission of any kind";
+        Err(Failure::new(Code::Forbidden, detail))
+    }
+
     /// Refuses an operation that whoever asks may not have, and one for a tenant that it is not assigned to.
     pub(in crate::rest) async fn check_operation(&self) -> Result<(), Failure> {
         let needed = need(self.operation);

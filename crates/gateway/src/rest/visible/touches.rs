@@ -30,7 +30,10 @@ impl ReadAuthorization {
             Some(List::Authorizations) => self.may_some(R::Authorization, P::Read),
             Some(List::ClusterVariables) => self.may_some(R::ClusterVariable, P::Read),
             Some(List::GlobalTaskListeners) => self.may_some(R::GlobalListener, P::ReadTaskListener),
-            _ => self.may(R::ProcessDefinition, P::ReadProcessInstance, id),
+            Some(
+                List::ProcessInstances | List::Incidents | List::Jobs | List::Variables | List::Messages,
+            )
+            | None => self.may(R::ProcessDefinition, P::ReadProcessInstance, id),
         }
     }
 

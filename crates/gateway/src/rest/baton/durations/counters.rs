@@ -9,7 +9,8 @@ use search::{
 };
 
 use super::super::rows;
-use super::{Asked, Durations, Figures, Parts};
+use super::answer::{Durations, Figures, Parts};
+use super::question::Question;
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
@@ -23,10 +24,10 @@ const COUNTED: (ColumnId, ColumnId) = (duration::DEFINITION_KEY, duration::TIME)
 /// Spreads by measure.
 type Spreads = BTreeMap<Name, Spread>;
 
-pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Failure> {
+pub(super) async fn read(call: &Call<'_>, question: &Question) -> Result<Durations, Failure> {
     call.fresh_storage().await?;
     let visible = call.visible_rows(&duration::ENTITY).await?;
-    let filter = asked.filter(COUNTED, true).and(visible.clone());
+    let filter = question.filter(COUNTED, true).and(visible.clone());
     let groups = [duration::PROCESS_ID, duration::ELEMENT_ID];
     let (rows, is_complete) = buckets(call, filter.clone(), &groups).await?;
     let mut by_element: BTreeMap<Name, Spreads> = BTreeMap::new();
@@ -39,11 +40,11 @@ pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Fa
     let mut elements: Vec<_> =
         by_element.into_iter().map(|(id, spreads)| (id, Parts::of(&spreads))).collect();
     elements.sort_by_key(|(_, parts)| std::cmp::Reverse(parts.total.total_ms));
-    let of = asked.element_id.clone().unwrap_or(process_id);
+    let of = question.element_id.clone().unwrap_or(process_id);
     let of_one = filter.and(Filter::Column(duration::ELEMENT_ID, Test::Equal(Operand::Text(of))));
     let (hours, has_all_hours) = hours(call, of_one).await?;
     let sampled = elements.iter().map(|(_, parts)| parts.total.count).sum();
-    let since_ms = since(call, asked, visible).await?;
+    let since_ms = since(call, question, visible).await?;
     let is_complete = is_complete && has_all_hours;
     Ok(Durations { elements, process, hours, are_counted: true, since_ms, sampled, is_complete })
 }
@@ -99,8 +100,8 @@ async fn hours(call: &Call<'_>, filter: Filter) -> Result<(Vec<(i64, Parts)>, bo
 }
 
 /// The first hour that is counted of the definition.
-async fn since(call: &Call<'_>, asked: &Asked, visible: Filter) -> Result<Option<i64>, Failure> {
-    let of_definition = Filter::Column(duration::DEFINITION_KEY, Test::Equal(asked.definition.clone()));
+async fn since(call: &Call<'_>, question: &Question, visible: Filter) -> Result<Option<i64>, Failure> {
+    let of_definition = Filter::Column(duration::DEFINITION_KEY, Test::Equal(question.definition.clone()));
     let search = Search {
         sort: vec![Sort { column: duration::TIME, descending: false }],
         columns: 1 << duration::TIME,

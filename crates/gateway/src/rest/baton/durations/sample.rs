@@ -7,15 +7,16 @@ use search::model::element_instance as element;
 use search::{Filter, Search, Sort, Spread, Test};
 
 use super::super::rows;
-use super::{Asked, Durations, Figures, Parts, hour};
+use super::answer::{Durations, Figures, Parts};
+use super::question::{Question, hour};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
 /// Elements that are looked at.
 const SAMPLE_MAX: u32 = 10_000;
 
-pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Failure> {
-    let filter = asked.filter((element::DEFINITION_KEY, element::END), false);
+pub(super) async fn read(call: &Call<'_>, question: &Question) -> Result<Durations, Failure> {
+    let filter = question.filter((element::DEFINITION_KEY, element::END), false);
     let filter = filter.and(Filter::Column(element::END, Test::Exists(true)));
     let filter = filter.and(call.visible_rows(&element::ENTITY).await?);
     let search = Search {
@@ -31,7 +32,7 @@ pub(super) async fn read(call: &Call<'_>, asked: &Asked) -> Result<Durations, Fa
         let at = |column| row[usize::from(column)].integer().unwrap_or(0);
         let id = row[usize::from(element::ELEMENT_ID)].text().cloned().unwrap_or_default();
         let took_ms = (at(element::END) - at(element::START)).max(0);
-        if asked.element_id.as_ref() == Some(&id) {
+        if question.element_id.as_ref() == Some(&id) {
             by_hour.entry(hour(at(element::END))).or_default().push(took_ms);
         }
         by_element.entry(id).or_default().push(took_ms);

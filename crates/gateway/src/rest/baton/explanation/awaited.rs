@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::super::rows::{key_of, number, text, with_key, with_text};
-use super::{grouped, one_of, visible};
+use super::parts::{grouped, one_of, visible};
 use crate::management::WorkerStatus;
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;

@@ -4,12 +4,13 @@
 //! An element that others run in is told of only if it waits itself, for a listener of its own, or has an incident.
 
 mod awaited;
+mod parts;
 
 use std::collections::BTreeMap;
 
 use protocol::{Key, Name};
 use search::model::{
-    ColumnId, Entity, element_instance as element, incident, process_instance as instance, wait_state as wait,
+    element_instance as element, incident, process_instance as instance, wait_state as wait,
 };
 use search::{Filter, Found, Operand, Position, Row, Search, Test};
 
@@ -21,11 +22,10 @@ use crate::rest::problem::Failure;
 use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Digits, Moment, object};
+use parts::{grouped, one_of, visible};
 
 /// Default number of elements in a page.
 const LIMIT_DEFAULT: u64 = 50;
-/// Rows of one kind that belong to the elements of a page.
-const ROWS_MAX: u32 = 10_000;
 
 pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
     let key = call.key()?;
@@ -141,25 +141,4 @@ fn write_incident(row: &Row, out: &mut Vec<u8>) {
 
 fn word(word: &str) -> Operand {
     Operand::Text(Name::from(word))
-}
-
-fn one_of(column: ColumnId, keys: &[Key]) -> Filter {
-    let mut keys: Vec<_> = keys.iter().copied().map(operand).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    Filter::Column(column, Test::In(keys))
-}
-
-/// Rows within the read authorization of the caller.
-async fn visible(call: &Call<'_>, entity: &'static Entity, filter: Filter) -> Result<Vec<Row>, Failure> {
-    let filter = filter.and(call.visible_rows(entity).await?);
-    Ok(call.storage()?.search(search(entity, filter, ROWS_MAX)).await?.rows)
-}
-
-fn grouped(rows: Vec<Row>, column: ColumnId) -> BTreeMap<Key, Vec<Row>> {
-    let mut groups: BTreeMap<Key, Vec<Row>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(key_of(&row, column)).or_default().push(row);
-    }
-    groups
 }

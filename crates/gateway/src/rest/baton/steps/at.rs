@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use protocol::{Key, Name};
+use search::model::StepKind;
 
-use super::{Step, each};
+use super::recorded::each;
+use super::step::Step;
 use crate::rest::call::Call;
 use crate::rest::fields::parse_key;
 use crate::rest::problem::Failure;
@@ -88,24 +90,25 @@ impl Then {
     fn apply(&mut self, step: Step) {
         (self.position, self.time_ms) = (step.position, step.time_ms);
         let key = step.subject_key.unwrap_or(0);
-        match &*step.kind {
-            "ELEMENT_ACTIVATED" => self.begin(step),
-            "ELEMENT_COMPLETED" => self.end(step, "COMPLETED"),
-            "ELEMENT_TERMINATED" => self.end(step, "TERMINATED"),
-            "VARIABLE_SET" => {
+        match step.kind {
+            StepKind::ElementActivated => self.begin(step),
+            StepKind::ElementCompleted => self.end(step, "COMPLETED"),
+            StepKind::ElementTerminated => self.end(step, "TERMINATED"),
+            StepKind::VariableSet => {
                 let place = (step.element_key.unwrap_or(0), step.name.clone().unwrap_or_default());
                 self.variables.insert(place, step);
             }
-            "JOB_CREATED" => self.job(key, "CREATED", step),
-            "JOB_ACTIVATED" => self.job(key, "ACTIVATED", step),
-            "JOB_FAILED" => self.job(key, "FAILED", step),
-            "JOB_TIMED_OUT" => self.job(key, "TIMED_OUT", step),
-            "JOB_COMPLETED" | "JOB_CANCELED" => drop(self.jobs.remove(&key)),
-            "INCIDENT_CREATED" => drop(self.incidents.insert(key, step)),
-            "INCIDENT_RESOLVED" => drop(self.incidents.remove(&key)),
-            "SUSPENDED" => self.state = "SUSPENDED",
-            "RESUMED" => self.state = "ACTIVE",
-            _ => {}
+            StepKind::JobCreated => self.job(key, "CREATED", step),
+            StepKind::JobActivated => self.job(key, "ACTIVATED", step),
+            StepKind::JobFailed => self.job(key, "FAILED", step),
+            StepKind::JobTimedOut => self.job(key, "TIMED_OUT", step),
+            StepKind::JobCompleted | StepKind::JobCanceled => drop(self.jobs.remove(&key)),
+            StepKind::IncidentCreated => drop(self.incidents.insert(key, step)),
+            StepKind::IncidentResolved => drop(self.incidents.remove(&key)),
+            StepKind::Suspended => self.state = "SUSPENDED",
+            StepKind::Resumed => self.state = "ACTIVE",
+            // Steps of elements and variables behind it tell the rest.
+            StepKind::Canceled | StepKind::Modified | StepKind::Migrated => {}
         }
     }
 
@@ -266,7 +269,7 @@ mod tests {
         Step {
             name: Some(Name::from(name)),
             value: Some(Name::from(value)),
-            ..step("VARIABLE_SET", 0, scope)
+            ..step(StepKind::VariableSet, 0, scope)
         }
     }
 
@@ -278,17 +281,17 @@ mod tests {
     #[test]
     fn variables_are_those_in_effect_and_elements_those_of_then() {
         let steps = [
-            element("ELEMENT_ACTIVATED", 1, "p"),
+            element(StepKind::ElementActivated, 1, "p"),
             set(1, "total", "3"),
-            element("ELEMENT_ACTIVATED", 2, "work"),
+            element(StepKind::ElementActivated, 2, "work"),
             set(2, "own", "true"),
             set(1, "total", "4"),
-            job("JOB_CREATED", 2, 7),
-            Step { value: Some(Name::from("w")), ..job("JOB_ACTIVATED", 2, 7) },
-            element("ELEMENT_COMPLETED", 2, "work"),
-            element("ELEMENT_ACTIVATED", 3, "work"),
-            Step { subject_key: Some(9), ..element("INCIDENT_CREATED", 3, "work") },
-            step("SUSPENDED", 1, 1),
+            job(StepKind::JobCreated, 2, 7),
+            Step { value: Some(Name::from("w")), ..job(StepKind::JobActivated, 2, 7) },
+            element(StepKind::ElementCompleted, 2, "work"),
+            element(StepKind::ElementActivated, 3, "work"),
+            Step { subject_key: Some(9), ..element(StepKind::IncidentCreated, 3, "work") },
+            step(StepKind::Suspended, 1, 1),
         ];
         let then = at(&steps[..7], 10);
         assert_eq!(variables(&then), ["1 total=4", "2 own=true"]);
@@ -318,12 +321,13 @@ mod tests {
 
     #[test]
     fn an_element_ends_where_a_migration_put_it() {
-        let steps = [element("ELEMENT_ACTIVATED", 2, "old"), element("ELEMENT_TERMINATED", 2, "new")];
+        let steps =
+            [element(StepKind::ElementActivated, 2, "old"), element(StepKind::ElementTerminated, 2, "new")];
         let then = at(&steps, 10);
         assert_eq!(
             then["counts"],
             json!([{"elementId": "new", "active": 0, "incidents": 0, "completed": 0, "canceled": 1}])
         );
-        assert_eq!(at(&[element("ELEMENT_TERMINATED", 1, "p")], 1)["state"], "TERMINATED");
+        assert_eq!(at(&[element(StepKind::ElementTerminated, 1, "p")], 1)["state"], "TERMINATED");
     }
 }

@@ -3,11 +3,11 @@
 use protocol::{Key, Name};
 use search::Row;
 use search::model::{
-    ColumnId, Entity, element_instance as element, incident, job, process_instance as instance,
+    ColumnId, Entity, StepKind, element_instance as element, incident, job, process_instance as instance,
 };
 
 use super::super::rows::{key as key_of, number, search, text, with_key};
-use super::Step;
+use super::step::Step;
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
@@ -35,7 +35,7 @@ pub(super) async fn steps(call: &Call<'_>, key: Key) -> Result<Vec<Step>, Failur
     }
     // Keys are given in order, so of one moment what began earlier comes first; ends come behind, the inner ones first.
     steps.sort_by_key(|step| {
-        let (is_end, key) = (is_end(&step.kind), step.subject_key.unwrap_or(0));
+        let (is_end, key) = (is_end(step.kind), step.subject_key.unwrap_or(0));
         (step.time_ms, is_end, if is_end { Key::MAX - key } else { key })
     });
     for (at, step) in steps.iter_mut().enumerate() {
@@ -44,8 +44,8 @@ pub(super) async fn steps(call: &Call<'_>, key: Key) -> Result<Vec<Step>, Failur
     Ok(steps)
 }
 
-fn is_end(kind: &str) -> bool {
-    matches!(kind, "ELEMENT_COMPLETED" | "ELEMENT_TERMINATED")
+fn is_end(kind: StepKind) -> bool {
+    matches!(kind, StepKind::ElementCompleted | StepKind::ElementTerminated)
 }
 
 /// The beginning and the end of something.
@@ -57,10 +57,10 @@ fn of_life(
     steps: &mut Vec<Step>,
 ) {
     let time_ms = number(row, begins).unwrap_or(0);
-    steps.push(Step { time_ms, kind: Name::from("ELEMENT_ACTIVATED"), ..step.clone() });
+    steps.push(Step { time_ms, ..step.clone() });
     if let Some(time_ms) = number(row, end) {
         let is_completed = text(row, state).is_some_and(|state| &*state == "COMPLETED");
-        let kind = Name::from(if is_completed { "ELEMENT_COMPLETED" } else { "ELEMENT_TERMINATED" });
+        let kind = if is_completed { StepKind::ElementCompleted } else { StepKind::ElementTerminated };
         steps.push(Step { time_ms, kind, ..step.clone() });
     }
 }
@@ -72,7 +72,7 @@ fn of_process(row: &Row, steps: &mut Vec<Step>) {
         element_key: key,
         subject_key: key,
         name: Some(Name::from("PROCESS")),
-        ..Step::default()
+        ..Step::of(StepKind::ElementActivated)
     };
     of_life(row, &step, instance::START, (instance::END, instance::STATE), steps);
 }
@@ -84,7 +84,7 @@ fn of_element(row: &Row, steps: &mut Vec<Step>) {
         element_key: key,
         subject_key: key,
         name: text(row, element::TYPE),
-        ..Step::default()
+        ..Step::of(StepKind::ElementActivated)
     };
     of_life(row, &step, element::START, (element::END, element::STATE), steps);
 }
@@ -95,21 +95,21 @@ fn of_job(row: &Row, steps: &mut Vec<Step>) {
         element_key: key_of(row, job::ELEMENT_KEY),
         subject_key: key_of(row, job::KEY),
         name: text(row, job::TYPE),
-        ..Step::default()
+        ..Step::of(StepKind::JobCreated)
     };
     let time_ms = number(row, job::CREATED).unwrap_or(0);
-    steps.push(Step { time_ms, kind: Name::from("JOB_CREATED"), ..step.clone() });
+    steps.push(Step { time_ms, ..step.clone() });
     let kind = match text(row, job::STATE).as_deref() {
-        Some("COMPLETED") => "JOB_COMPLETED",
-        Some("CANCELED") => "JOB_CANCELED",
-        Some("FAILED" | "ERROR_THROWN") => "JOB_FAILED",
-        Some("TIMED_OUT") => "JOB_TIMED_OUT",
+        Some("COMPLETED") => StepKind::JobCompleted,
+        Some("CANCELED") => StepKind::JobCanceled,
+        Some("FAILED" | "ERROR_THROWN") => StepKind::JobFailed,
+        Some("TIMED_OUT") => StepKind::JobTimedOut,
         _ => return,
     };
     let Some(time_ms) = number(row, job::END).or_else(|| number(row, job::UPDATED)) else { return };
-    let value = if kind == "JOB_FAILED" { job::ERROR_MESSAGE } else { job::WORKER };
+    let value = if kind == StepKind::JobFailed { job::ERROR_MESSAGE } else { job::WORKER };
     let value = text(row, value).filter(|value| !value.is_empty());
-    steps.push(Step { time_ms, kind: Name::from(kind), value, ..step });
+    steps.push(Step { time_ms, kind, value, ..step });
 }
 
 /// When it was resolved is not kept.
@@ -117,7 +117,7 @@ fn of_incident(row: &Row, steps: &mut Vec<Step>) {
     steps.push(Step {
         position: 0,
         time_ms: number(row, incident::CREATED).unwrap_or(0),
-        kind: Name::from("INCIDENT_CREATED"),
+        kind: StepKind::IncidentCreated,
         element_id: text(row, incident::ELEMENT_ID),
         element_key: key_of(row, incident::ELEMENT_KEY),
         subject_key: key_of(row, incident::KEY),

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use protocol::{Key, Name};
+use search::model::StepKind;
 
-use super::{Step, each, write};
+use super::recorded::each;
+use super::step::{Step, write};
 use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
@@ -93,23 +95,30 @@ impl Timeline {
 
     fn apply(&mut self, step: Step) {
         let key = step.element_key.unwrap_or(0);
-        match &*step.kind {
-            "ELEMENT_ACTIVATED" => self.begin(key, step),
-            "ELEMENT_COMPLETED" => self.end(key, &step, "COMPLETED"),
-            "ELEMENT_TERMINATED" => self.end(key, &step, "TERMINATED"),
-            "JOB_CREATED" | "JOB_FAILED" | "JOB_TIMED_OUT" => self.go_on(key, &step, Way::Waiting),
-            "JOB_ACTIVATED" => self.go_on(key, &step, Way::Working),
-            "JOB_COMPLETED" | "JOB_CANCELED" => self.go_on(key, &step, Way::Other),
-            "INCIDENT_CREATED" => {
+        match step.kind {
+            StepKind::ElementActivated => self.begin(key, step),
+            StepKind::ElementCompleted => self.end(key, &step, "COMPLETED"),
+            StepKind::ElementTerminated => self.end(key, &step, "TERMINATED"),
+            StepKind::JobCreated | StepKind::JobFailed | StepKind::JobTimedOut => {
+                self.go_on(key, &step, Way::Waiting);
+            }
+            StepKind::JobActivated => self.go_on(key, &step, Way::Working),
+            StepKind::JobCompleted | StepKind::JobCanceled => self.go_on(key, &step, Way::Other),
+            StepKind::IncidentCreated => {
                 self.trouble(key, &step, 1);
                 self.note(step);
             }
-            "INCIDENT_RESOLVED" => {
+            StepKind::IncidentResolved => {
                 self.trouble(key, &step, -1);
                 self.note(step);
             }
-            "MODIFIED" | "MIGRATED" | "SUSPENDED" | "RESUMED" | "CANCELED" => self.note(step),
-            _ => {}
+            StepKind::Modified
+            | StepKind::Migrated
+            | StepKind::Suspended
+            | StepKind::Resumed
+            | StepKind::Canceled => self.note(step),
+            // A bar has no place for it.
+            StepKind::VariableSet => {}
         }
     }
 
@@ -218,18 +227,18 @@ mod tests {
 
     fn timeline(from: usize, limit: usize) -> Timeline {
         let steps = [
-            timed(1, element("ELEMENT_ACTIVATED", 1, "p")),
-            timed(10, element("ELEMENT_ACTIVATED", 2, "work")),
-            timed(12, job("JOB_CREATED", 2, 7)),
-            timed(20, job("JOB_ACTIVATED", 2, 7)),
-            timed(50, job("JOB_FAILED", 2, 7)),
-            timed(50, Step { subject_key: Some(9), ..element("INCIDENT_CREATED", 2, "work") }),
-            timed(150, Step { subject_key: Some(9), ..element("INCIDENT_RESOLVED", 2, "work") }),
-            timed(151, job("JOB_ACTIVATED", 2, 7)),
-            timed(155, job("JOB_COMPLETED", 2, 7)),
-            timed(160, element("ELEMENT_COMPLETED", 2, "work")),
-            timed(161, element("ELEMENT_ACTIVATED", 3, "wait")),
-            timed(170, step("SUSPENDED", 1, 1)),
+            timed(1, element(StepKind::ElementActivated, 1, "p")),
+            timed(10, element(StepKind::ElementActivated, 2, "work")),
+            timed(12, job(StepKind::JobCreated, 2, 7)),
+            timed(20, job(StepKind::JobActivated, 2, 7)),
+            timed(50, job(StepKind::JobFailed, 2, 7)),
+            timed(50, Step { subject_key: Some(9), ..element(StepKind::IncidentCreated, 2, "work") }),
+            timed(150, Step { subject_key: Some(9), ..element(StepKind::IncidentResolved, 2, "work") }),
+            timed(151, job(StepKind::JobActivated, 2, 7)),
+            timed(155, job(StepKind::JobCompleted, 2, 7)),
+            timed(160, element(StepKind::ElementCompleted, 2, "work")),
+            timed(161, element(StepKind::ElementActivated, 3, "wait")),
+            timed(170, step(StepKind::Suspended, 1, 1)),
         ];
         let mut timeline = Timeline::new(1, from, limit);
         for step in steps {

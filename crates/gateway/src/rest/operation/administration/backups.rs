@@ -1,7 +1,6 @@
 //! `/v2/backups/runtime`, and the same for the cluster: backups of the state.
 
 use http::StatusCode;
-use protocol::FIRST_PARTITION;
 
 use super::super::Call;
 use super::of_tenants;
@@ -52,7 +51,7 @@ pub(crate) async fn take_of_all(call: &Call<'_>) -> Result<Reply, Failure> {
         Ok(id) => (StatusCode::ACCEPTED, Some(id), "TRIGGERED", None),
         Err(error) => {
             let failure = Failure::from(error);
-            (failure.status, None, "FAILED", Some(failure.detail))
+            (failure.status(), None, "FAILED", Some(failure.detail))
         }
     };
     let mut out = Vec::with_capacity(128);
@@ -127,7 +126,7 @@ fn write_of_all(backup: &BackupStatus, out: &mut Vec<u8>) {
 fn with_details<'a>(object_of: Object<'a>, backup: &BackupStatus) -> Object<'a> {
     object_of.with("state", backup.state).with("failureReason", backup.failure_reason.as_deref()).list(
         "details",
-        [FIRST_PARTITION],
+        [backup.partition_id],
         |partition, out| {
             object(out)
                 .with("partitionId", partition)
@@ -196,7 +195,7 @@ fn with_state<'a>(object_of: Object<'a>, held: &[BackupStatus]) -> Object<'a> {
             object(out)
                 .with("checkpointId", backup.id)
                 .with("checkpointType", MANUAL)
-                .with("partitionId", FIRST_PARTITION)
+                .with("partitionId", backup.partition_id)
                 .with("checkpointPosition", backup.checkpoint_position)
                 .with("checkpointTimestamp", Moment(backup.created_at_ms))
                 .end();
@@ -204,7 +203,7 @@ fn with_state<'a>(object_of: Object<'a>, held: &[BackupStatus]) -> Object<'a> {
         .list("backupStates", latest, |backup, out| write_point(object(out), backup).end())
         .list("ranges", held, |backup, out| {
             object(out)
-                .with("partitionId", FIRST_PARTITION)
+                .with("partitionId", backup.partition_id)
                 .object("start", |object| write_point(object, backup))
                 .object("end", |object| write_point(object, backup))
                 .end();
@@ -215,7 +214,7 @@ fn write_point<'a>(object_of: Object<'a>, backup: &BackupStatus) -> Object<'a> {
     object_of
         .with("checkpointId", backup.id)
         .with("checkpointType", MANUAL)
-        .with("partitionId", FIRST_PARTITION)
+        .with("partitionId", backup.partition_id)
         .with("checkpointPosition", backup.checkpoint_position)
         .with("firstLogPosition", first_log_position(backup))
         .with("checkpointTimestamp", Moment(backup.created_at_ms))

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use broker_api::{API_VERSION, BrokerInfo, PartitionInfo, Topology};
 use http::StatusCode;
-use protocol::FIRST_PARTITION;
+use protocol::PartitionId;
 
 use super::super::Call;
-use super::super::get_topology::{NO_CHANGE_ID, health_of, role_of};
+use super::super::get_topology::{health_of, last_completed_change_id, role_of};
 use super::{PHYSICAL_TENANT, new_change_id, planned};
+use crate::management::PartitionStatus;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::object;
@@ -42,6 +43,7 @@ fn status_of(topology: &Topology) -> &'static str {
 pub(crate) async fn topology(call: &Call<'_>) -> Result<Reply, Failure> {
     let topology = call.gateway.broker.topology();
     let phases = phases(call, &topology);
+    let change_id = last_completed_change_id(call);
     let mut out = Vec::with_capacity(1024);
     object(&mut out)
         .list("brokers", &topology.brokers, |broker, out| {
@@ -60,17 +62,17 @@ pub(crate) async fn topology(call: &Call<'_>) -> Result<Reply, Failure> {
                 .with("physicalTenantId", id)
                 .with("partitionsCount", topology.partitions_count)
                 .with("replicationFactor", topology.replication_factor)
-                .with("lastCompletedChangeId", NO_CHANGE_ID)
+                .with("lastCompletedChangeId", &change_id)
                 .list("brokers", &topology.brokers, |broker: &BrokerInfo, out| {
-                    let state = state_of(phases.get(&broker.node_id));
                     object(out)
                         .with("brokerId", broker.node_id.to_string())
                         .list("partitions", &broker.partitions, |partition: &PartitionInfo, out| {
+                            let phase = phases.get(&(partition.partition_id, broker.node_id));
                             object(out)
                                 .with("partitionId", partition.partition_id)
                                 .with("role", role_of(partition))
                                 .with("health", health_of(partition))
-                                .with("state", state)
+                                .with("state", state_of(phase))
                                 .end();
                         })
                         .end();
@@ -81,12 +83,16 @@ pub(crate) async fn topology(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-/// Whether brokers process commands, as far as this one knows.
-fn phases(call: &Call<'_>, topology: &Topology) -> BTreeMap<u32, &'static str> {
+/// Phases of processing by partition and broker, as far as this broker knows them.
+fn phases(call: &Call<'_>, topology: &Topology) -> BTreeMap<(PartitionId, u32), &'static str> {
     let Ok(operations) = call.operations() else { return BTreeMap::new() };
-    let Some(partition) = operations.partitions().remove(&FIRST_PARTITION) else { return BTreeMap::new() };
-    let own = topology.brokers.first().map(|broker| (broker.node_id, partition.stream_processor_phase));
-    own.into_iter().chain(partition.stream_processor_phases.into_iter().flatten()).collect()
+    let own = topology.brokers.first().map(|broker| broker.node_id);
+    let of_partition = |(number, partition): (PartitionId, PartitionStatus)| {
+        let own = own.map(|broker| (broker, partition.stream_processor_phase));
+        let all = own.into_iter().chain(partition.stream_processor_phases.into_iter().flatten());
+        all.map(move |(broker, phase)| ((number, broker), phase))
+    };
+    operations.partitions().into_iter().flat_map(of_partition).collect()
 }
 
 /// The state of a replica, by the phase of its broker.

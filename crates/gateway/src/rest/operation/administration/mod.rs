@@ -13,12 +13,10 @@ pub(super) mod secrets;
 
 use std::sync::Arc;
 
-use http::StatusCode;
-use protocol::RejectionType;
-
 use super::Call;
 use crate::management::{OperationError, Operations};
 use crate::rest::problem::Failure;
+use crate::rest::problem_code::Code;
 use crate::rest::writer::{Object, object};
 use crate::wall_clock;
 
@@ -56,9 +54,11 @@ fn new_change_id() -> String {
 impl Call<'_> {
     /// The broker as operators see it, if it runs.
     pub(in crate::rest) fn operations(&self) -> Result<Arc<dyn Operations>, Failure> {
-        self.gateway.options.operations.get().ok_or_else(|| {
-            Failure::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", "the broker is starting")
-        })
+        self.gateway
+            .options
+            .operations
+            .get()
+            .ok_or_else(|| Failure::new(Code::Unavailable, "the broker is starting"))
     }
 
     /// Refuses a request for a physical tenant that is not there.
@@ -82,13 +82,10 @@ impl From<OperationError> for Failure {
         let detail = error.to_string();
         match error {
             OperationError::Invalid(_) => Self::invalid(detail),
+            OperationError::Forbidden(_) => Self::new(Code::Forbidden, detail),
             OperationError::NotFound(_) => Self::not_found(detail),
-            OperationError::Conflict(_) => {
-                Self::new(StatusCode::CONFLICT, RejectionType::InvalidState.as_str(), detail)
-            }
-            OperationError::Unavailable(_) => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
-            }
+            OperationError::Conflict(_) => Self::new(Code::InvalidState, detail),
+            OperationError::Unavailable(_) => Self::new(Code::Unavailable, detail),
             OperationError::Failed(_) => Self::internal(detail),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use protocol::FIRST_PARTITION;
 use serde_json::{Map, Value};
 
 use super::super::Call;
@@ -93,7 +92,9 @@ pub(crate) async fn begin(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_physical_tenant()?;
     let wanted = Wanted::read(&request_of(call)?)?;
     let operations = call.operations()?;
-    let backup_id = wanted.choose(&operations.backups().await?)?;
+    let backups = operations.backups().await?;
+    let backup_id = wanted.choose(&backups)?;
+    let chosen = backups.iter().find(|backup| backup.id == backup_id).expect("it was chosen among these");
     let change_id = new_change_id();
     let broker_id =
         operations.restore(change_id.clone(), backup_id, call.is_set("dryRun")?).await?.to_string();
@@ -101,8 +102,8 @@ pub(crate) async fn begin(call: &Call<'_>) -> Result<Reply, Failure> {
         let operation = object(out).with("operation", step).with("brokerId", &broker_id);
         match step {
             "ModeChangeOperation" => operation.with("mode", "PROCESSING").end(),
-            "PartitionPreRestoreOperation" => operation.with("partitionId", FIRST_PARTITION).end(),
-            _ => operation.with("partitionId", FIRST_PARTITION).with("backupIds", [backup_id]).end(),
+            "PartitionPreRestoreOperation" => operation.with("partitionId", chosen.partition_id).end(),
+            _ => operation.with("partitionId", chosen.partition_id).with("backupIds", [backup_id]).end(),
         }
     })))
 }
@@ -130,7 +131,7 @@ fn write(restore: &RestoreStatus, out: &mut Vec<u8>) {
                 .with("brokerId", broker_id)
                 .with("partitionsToRestore", 1)
                 .with("partitionsRestored", i32::from(is_restored))
-                .list("partitions", [FIRST_PARTITION], |partition_id, out| {
+                .list("partitions", [restore.partition_id], |partition_id, out| {
                     object(out)
                         .with("partitionId", partition_id)
                         .with("state", if is_restored { "RESTORED" } else { "RESTORING" })
@@ -152,6 +153,7 @@ mod tests {
     fn backup(id: u64, state: &'static str, created_at_ms: i64) -> BackupStatus {
         BackupStatus {
             id,
+            partition_id: 1,
             state,
             failure_reason: None,
             created_at_ms,
