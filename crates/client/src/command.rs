@@ -132,7 +132,7 @@ pub struct PublishMessage<'a> {
     pub correlation_key: &'a str,
     /// How long the message waits.
     pub time_to_live: Duration,
-    /// The same ID is published only once while it is buffered.
+    /// ID that only one buffered message of the name and correlation key may have.
     pub message_id: Option<&'a str>,
     pub variables: Option<&'a str>,
     pub tenant_id: Option<&'a str>,

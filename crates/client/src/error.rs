@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::ConnectFault;
 
+/// The header, or the entry of the metadata, with the stable name of the reason of a refusal.
+pub(crate) const PROBLEM_CODE: &str = "baton-problem";
+
 /// A request that did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -38,6 +41,8 @@ pub enum Error {
         title: String,
         /// A sentence for people.
         detail: String,
+        /// The reason's stable name of a Baton server, such as `DISK_FULL`, which is finer than the title; else empty.
+        code: String,
     },
     /// The server refused a gRPC request.
     #[error("{code:?}: {message}")]
@@ -45,6 +50,8 @@ pub enum Error {
         code: tonic::Code,
         /// A sentence for people.
         message: String,
+        /// As in [`Self::Problem`].
+        problem: String,
     },
     /// The server answered something this client cannot read.
     #[error("unreadable answer to {operation}: {reason}")]
@@ -67,6 +74,18 @@ impl Error {
             Self::Problem { status: 500, detail, .. } => detail.contains("RESOURCE_EXHAUSTED"),
             Self::Grpc { code, .. } => *code == tonic::Code::ResourceExhausted,
             _ => false,
+        }
+    }
+
+    /// Whether a disk of the server has no room.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Problem { code, .. } | Self::Grpc { problem: code, .. } => code == "DISK_FULL",
+            Self::Address { .. }
+            | Self::Connect { .. }
+            | Self::Broken { .. }
+            | Self::Timeout { .. }
+            | Self::Decode { .. } => false,
         }
     }
 
@@ -153,7 +172,8 @@ impl Error {
     }
 
     /// The error for a REST answer that is not a success.
-    pub(crate) fn from_problem(status: u16, body: &[u8]) -> Self {
+    pub(crate) fn from_problem(status: u16, code: Option<&str>, body: &[u8]) -> Self {
+        let code = code.unwrap_or_default().to_owned();
         #[derive(Deserialize)]
         struct Problem {
             #[serde(default)]
@@ -164,11 +184,12 @@ impl Error {
         // An answer without a problem document comes from a program between client and server: show its beginning.
         const EXCERPT_CHARS_MAX: usize = 200;
         match serde_json::from_slice::<Problem>(body) {
-            Ok(problem) => Self::Problem { status, title: problem.title, detail: problem.detail },
+            Ok(problem) => Self::Problem { status, title: problem.title, detail: problem.detail, code },
             Err(_) => Self::Problem {
                 status,
                 title: String::new(),
                 detail: String::from_utf8_lossy(body).chars().take(EXCERPT_CHARS_MAX).collect(),
+                code,
             },
         }
     }
@@ -185,7 +206,12 @@ fn problem_text(status: u16, title: &str, detail: &str) -> String {
 
 impl From<tonic::Status> for Error {
     fn from(status: tonic::Status) -> Self {
-        Self::Grpc { code: status.code(), message: status.message().to_owned() }
+        let problem = status.metadata().get(PROBLEM_CODE).and_then(|code| code.to_str().ok());
+        Self::Grpc {
+            code: status.code(),
+            message: status.message().to_owned(),
+            problem: problem.unwrap_or_default().to_owned(),
+        }
     }
 }
 
@@ -210,6 +236,7 @@ mod tests {
             status,
             title: title.to_owned(),
             detail: detail.to_owned(),
+            code: String::new(),
         };
         assert!(problem(503, "RESOURCE_EXHAUSTED", "").is_resource_exhausted());
         assert!(problem(429, "", "").is_resource_exhausted());
@@ -221,8 +248,12 @@ mod tests {
 
     #[test]
     fn a_lost_answer_leaves_it_open() {
-        let problem =
-            |status, title: &str| Error::Problem { status, title: title.to_owned(), detail: String::new() };
+        let problem = |status, title: &str| Error::Problem {
+            status,
+            title: title.to_owned(),
+            detail: String::new(),
+            code: String::new(),
+        };
         let timeout = Error::Timeout { address: String::new(), after: Duration::ZERO };
         for open in [timeout, problem(504, ""), Error::from(tonic::Status::unavailable(""))] {
             assert!(open.is_open(), "{open}");
@@ -237,6 +268,7 @@ mod tests {
     fn kinds_agree_between_protocols() {
         let rest = Error::from_problem(
             404,
+            None,
             br#"{"type":"about:blank","title":"NOT_FOUND","status":404,"detail":"no"}"#,
         );
         let grpc = Error::from(tonic::Status::not_found("no"));
@@ -247,10 +279,22 @@ mod tests {
 
     #[test]
     fn a_page_of_a_proxy_is_shown_as_excerpt() {
-        let error = Error::from_problem(502, b"<html>bad gateway</html>");
+        let error = Error::from_problem(502, None, b"<html>bad gateway</html>");
         assert_eq!(error.kind(), "HTTP_502");
         assert!(error.to_string().contains("bad gateway"));
-        assert_eq!(Error::from_problem(404, b"").to_string(), "an empty answer with status 404");
+        assert_eq!(Error::from_problem(404, None, b"").to_string(), "an empty answer with status 404");
         assert!(error.is_transient());
+    }
+
+    #[test]
+    fn a_full_disk_is_told_by_its_code() {
+        let body = br#"{"title":"RESOURCE_EXHAUSTED","status":503,"detail":"the disk is mentioned"}"#;
+        assert!(Error::from_problem(503, Some("DISK_FULL"), body).is_disk_full());
+        assert!(!Error::from_problem(503, Some("BUSY"), body).is_disk_full());
+        assert!(!Error::from_problem(503, None, body).is_disk_full());
+        let mut status = tonic::Status::resource_exhausted("the disk is mentioned");
+        assert!(!Error::from(status.clone()).is_disk_full());
+        status.metadata_mut().insert(PROBLEM_CODE, "DISK_FULL".parse().unwrap());
+        assert!(Error::from(status).is_disk_full());
     }
 }

@@ -11,6 +11,7 @@ use crate::Error;
 /// A request: method, path below `/v2`, and body.
 #[derive(Debug, Clone)]
 pub struct ApiCall<'a> {
+    is_own: bool,
     method: Method,
     path: &'a str,
     body: Option<&'a str>,
@@ -20,12 +21,12 @@ pub struct ApiCall<'a> {
 impl<'a> ApiCall<'a> {
     /// Reads something; `path` is `/topology`, for instance.
     pub fn get(path: &'a str) -> Self {
-        Self { method: Method::GET, path, body: None, wait: None }
+        Self { is_own: false, method: Method::GET, path, body: None, wait: None }
     }
 
     /// Posts JSON text.
     pub fn post(path: &'a str, body: &'a str) -> Self {
-        Self { method: Method::POST, path, body: Some(body), wait: None }
+        Self { is_own: false, method: Method::POST, path, body: Some(body), wait: None }
     }
 
     /// Puts JSON text.
@@ -43,6 +44,12 @@ impl<'a> ApiCall<'a> {
         Self { method: Method::DELETE, ..Self::get(path) }
     }
 
+    /// The path is one below `/baton/v1`, where the operations are that other servers do not have.
+    #[must_use]
+    pub fn of_baton(self) -> Self {
+        Self { is_own: true, ..self }
+    }
+
     /// The server may hold the answer back for `wait` beyond the usual time.
     #[must_use]
     pub fn waiting(self, wait: Duration) -> Self {
@@ -54,7 +61,8 @@ impl RestClient {
     /// Makes a call; the answer is text, mostly JSON, and empty where the operation answers nothing.
     pub async fn call(&self, call: &ApiCall<'_>) -> Result<String, Error> {
         let body = Bytes::copy_from_slice(call.body.unwrap_or_default().as_bytes());
-        let mut request = self.json(self.path("call", &[call.path])?, body);
+        let path = if call.is_own { self.own_path(call.path) } else { self.path("call", &[call.path]) };
+        let mut request = self.json(path?, body);
         request.method = call.method.clone();
         if call.body.is_none() {
             request.content_type = None;

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::Error;
+use crate::error::PROBLEM_CODE;
 use crate::fault::{ConnectFault, fault_in, whole};
 use crate::stream::{Connector, Stream};
 use bytes::{Bytes, BytesMut};
@@ -37,6 +38,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// How far a search is behind, if it told so.
     pub(crate) lag: Option<Duration>,
+    /// The stable name of the reason of a refusal, if it has one.
+    pub(crate) problem: Option<String>,
     pub(crate) body: Bytes,
 }
 
@@ -95,8 +98,10 @@ impl Connection {
             let response = sender.send_request(request).await.map_err(|error| BrokenExchange::of(&error))?;
             let status = response.status();
             let lag = response.headers().get(LAG).and_then(lag);
+            let problem = response.headers().get(PROBLEM_CODE);
+            let problem = problem.and_then(|code| code.to_str().ok()).map(str::to_owned);
             let body = read_body(response.into_body()).await?;
-            Ok(Answer { status, lag, body })
+            Ok(Answer { status, lag, problem, body })
         })
         .await
     }

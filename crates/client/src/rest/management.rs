@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 
-use super::connection::Answer;
 use super::operations::{read, text};
 use super::{RestClient, RestOptions, problem};
 use crate::{BannedInstance, Error, Health, HealthPart};
@@ -32,7 +31,7 @@ impl From<WireHealth> for Health {
     fn from(wire: WireHealth) -> Self {
         let part = |(name, mut part): (String, WireHealth)| HealthPart {
             name,
-            is_up: part.status == "UP",
+            is_up: part.status != "DOWN",
             reason: part.details.remove("reason"),
         };
         Self { is_up: wire.status == "UP", parts: wire.components.into_iter().map(part).collect() }
@@ -52,13 +51,18 @@ impl ManagementClient {
 
     /// Like [`Self::health`]; the answer as JSON text.
     pub async fn health_for_answer(&self) -> Result<String, Error> {
-        let Answer { status, body, .. } =
-            self.0.exchange(self.0.get(self.0.path("health", &["/health"])?)).await?;
-        match status {
+        let answer = self.0.exchange(self.0.get(self.0.path("health", &["/health"])?)).await?;
+        match answer.status {
             // The body of a server that is not ready says why.
-            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => text("health", &body),
-            _ => Err(problem(status, &body)),
+            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => text("health", &answer.body),
+            _ => Err(problem(&answer)),
         }
+    }
+
+    /// `POST /partitions/beginHistory`: the history goes on without the records that are missing for good.
+    pub async fn begin_history(&self) -> Result<(), Error> {
+        let path = self.0.path("beginHistory", &["/partitions/beginHistory"])?;
+        self.0.send(self.0.json(path, super::body::Object::new(2).finish())).await.map(drop)
     }
 
     /// `GET /bannedInstances`: those after a key, so many at the most.

@@ -12,7 +12,7 @@ mod wire;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header, uri::PathAndQuery};
+use http::{HeaderMap, HeaderValue, Method, Request, Uri, header, uri::PathAndQuery};
 use http_body_util::Full;
 
 pub(crate) use self::body::millis;
@@ -92,7 +92,7 @@ impl RestClient {
         Self::with_prefix(&options, address, prefix)
     }
 
-    /// The same for the management port.
+    /// Prepares a client of the management port; connects with the first request.
     pub(crate) fn of_management(options: &RestOptions) -> Result<Self, Error> {
         let address = Address::parse(&options.address, MANAGEMENT_PORT_DEFAULT)?;
         let prefix = format!("{}/actuator", address.base);
@@ -143,6 +143,14 @@ impl RestClient {
         PathAndQuery::try_from(path).map_err(|error| Error::Decode { operation, reason: error.to_string() })
     }
 
+    /// A path below `/baton/v1`.
+    fn own_path(&self, path: &str) -> Result<PathAndQuery, Error> {
+        let base = self.shared.prefix.strip_suffix("/v2").unwrap_or(&self.shared.prefix);
+        let decode =
+            |error: http::uri::InvalidUri| Error::Decode { operation: "call", reason: error.to_string() };
+        PathAndQuery::try_from(format!("{base}/baton/v1{path}")).map_err(decode)
+    }
+
     fn json(&self, path: PathAndQuery, body: Bytes) -> Outgoing {
         Outgoing {
             method: Method::POST,
@@ -161,7 +169,7 @@ impl RestClient {
 
     async fn send_for_answer(&self, outgoing: Outgoing) -> Result<Answer, Error> {
         let answer = self.exchange(outgoing).await?;
-        if answer.status.is_success() { Ok(answer) } else { Err(problem(answer.status, &answer.body)) }
+        if answer.status.is_success() { Ok(answer) } else { Err(problem(&answer)) }
     }
 
     /// Sends a request and returns what is answered.
@@ -178,6 +186,6 @@ impl RestClient {
 }
 
 #[cold]
-fn problem(status: StatusCode, body: &Bytes) -> Error {
-    Error::from_problem(status.as_u16(), body)
+fn problem(answer: &Answer) -> Error {
+    Error::from_problem(answer.status.as_u16(), answer.problem.as_deref(), &answer.body)
 }
