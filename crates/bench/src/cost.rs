@@ -1,19 +1,14 @@
 //! Cost of the server: CPU, memory, bytes written. Read from its management port, or from `/proc` for a process
 //! of ours.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use client::Address;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    time::timeout,
-};
+
+use crate::http::get;
 
 /// Port of the management server where none is given.
 const PORT_DEFAULT: u16 = 9600;
-const TIME_LIMIT: Duration = Duration::from_secs(5);
-const RESPONSE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Clock ticks per second in `/proc`; the kernel's interface fixes it.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -71,22 +66,6 @@ impl Probe {
 /// CPU seconds that this very process has used.
 pub fn own_cpu_seconds() -> Option<f64> {
     of_process(std::process::id()).cpu_seconds
-}
-
-/// `GET` without keep-alive and without chunks, which HTTP/1.0 has not: enough to read a page of metrics.
-pub async fn get(address: &Address, path: &str) -> Option<String> {
-    let exchange = async {
-        let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await.ok()?;
-        let request = format!("GET {}{path} HTTP/1.0\r\nHost: {}\r\n\r\n", address.base, address.authority());
-        stream.write_all(request.as_bytes()).await.ok()?;
-        let mut answer = Vec::new();
-        stream.take(RESPONSE_BYTES_MAX).read_to_end(&mut answer).await.ok()?;
-        String::from_utf8(answer).ok()
-    };
-    let answer = timeout(TIME_LIMIT, exchange).await.ok()??;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?;
-    status.starts_with('2').then(|| body.to_owned())
 }
 
 fn of_metrics(text: &str) -> Spent {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use tokio::task::JoinHandle;
 
-use crate::record::histogram;
+use crate::latency::histogram;
 
 /// Pause between two looks.
 const PACE: Duration = Duration::from_millis(10);

@@ -42,7 +42,7 @@ pub async fn run(options: &Options) -> Result<Report, Error> {
     run_until(options, &AtomicBool::new(false)).await
 }
 
-/// The same, but ends early once `stop` is set.
+/// Runs one measurement like [`run`], and ends it early once `stop` is set.
 pub async fn run_until(options: &Options, stop: &AtomicBool) -> Result<Report, Error> {
     let probe =
         Probe::management(&options.management_address).map_err(Error::request("management address"))?;

@@ -30,7 +30,7 @@ impl<T> Mix<T> {
         &self.choices.last().expect("there is a choice").0
     }
 
-    /// The same weights for other choices.
+    /// Choices made from those here, with their weights.
     pub(crate) fn map<U, E>(&self, mut to: impl FnMut(&T) -> Result<U, E>) -> Result<Mix<U>, E> {
         let choices = self.choices.iter().map(|(choice, weight)| Ok((to(choice)?, *weight)));
         Ok(Mix { choices: choices.collect::<Result<_, E>>()? })

@@ -4,6 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use client::Protocol;
 
+use crate::duration::duration;
 use crate::mix::Mix;
 use crate::schedule::Schedule;
 
@@ -68,7 +69,7 @@ pub struct Options {
     /// 500, pause 5s". All of it is measured: there is no warm-up, and its length is the duration.
     #[arg(long, value_name = "PARTS", value_parser = Schedule::parse, conflicts_with = "rate")]
     pub schedule: Option<Schedule>,
-    /// The same from a file; parts may stand on lines of their own.
+    /// Rates of `--schedule`, read from a file; parts may stand on lines of their own.
     #[arg(long, value_name = "FILE", value_parser = Schedule::read, conflicts_with_all = ["rate", "schedule"])]
     pub schedule_file: Option<Schedule>,
     /// Start instances at the times of a file: one in a line, in seconds from the begin.
@@ -224,25 +225,6 @@ impl Options {
     }
 }
 
-/// A time with its unit: `250ms`, `10s`, `2m`, `1h`; a bare number is seconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let seconds_per_unit = match unit.trim() {
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "" if digits > 0 => {
-            return Err(format!("'{text}' has no unit of time; write {text}s, or ms, m or h"));
-        }
-        _ => return Err(format!("'{unit}' is no unit of time; use us, ms, s, m or h")),
-    };
-    let number: f64 = number.parse().map_err(|_| format!("'{text}' does not begin with a number"))?;
-    Duration::try_from_secs_f64(number * seconds_per_unit).map_err(|error| error.to_string())
-}
-
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
@@ -293,16 +275,5 @@ mod tests {
         for wrong in [["--schedule", "5 for 2s"], ["--replay", "/nowhere"], ["--worker-error-rate", "2"]] {
             assert!(Command::try_parse_from([["bench"].as_slice(), &wrong].concat()).is_err(), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn times() {
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
-        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
-        assert!(duration("3").unwrap_err().contains("write 3s"));
-        assert!(duration("fast").is_err());
-        assert!(duration("5 days").is_err());
-        assert!(duration("").is_err());
     }
 }

@@ -10,20 +10,13 @@ use hdrhistogram::Histogram;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::histograms::Histograms;
-use crate::report::{Latency, Second};
+use crate::latency::{Latency, histogram};
+use crate::report::Second;
 
-/// Latencies are kept in microseconds with three significant digits, up to an hour.
-const LATENCY_MICROS_MAX: u64 = 3_600_000_000;
-const SIGNIFICANT_DIGITS: u8 = 3;
 /// Threads rarely meet at one of so many shards.
 const SHARDS: usize = 4;
 /// Kinds of errors told apart; more become `OTHER`.
 const ERROR_KINDS_MAX: usize = 50;
-
-/// Histogram of latencies in microseconds.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LATENCY_MICROS_MAX, SIGNIFICANT_DIGITS).expect("the bounds are valid")
-}
 
 struct Shard {
     request: Histogram<u64>,
@@ -202,7 +195,7 @@ impl Recorder {
         (Latency::of(&request), Latency::of(&execution))
     }
 
-    /// The same as they were counted.
+    /// Histograms of the latency of requests and of whole instances within the measured window.
     pub(crate) fn histograms(&self) -> Histograms {
         let (request, execution) = self.whole();
         Histograms::of(&request, &execution)
@@ -281,6 +274,7 @@ mod tests {
             status: 503,
             title: "RESOURCE_EXHAUSTED".to_owned(),
             detail: String::new(),
+            code: String::new(),
         };
         let broken = client::Error::Broken {
             address: String::new(),

@@ -5,11 +5,11 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::format::{bytes, micros, number, percent};
 use crate::histograms::Histograms;
+use crate::latency::Latency;
 
 /// The results of one measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,26 +74,6 @@ pub struct Setup {
     pub warm_up_ms: u64,
 }
 
-/// Quantiles of a latency, in microseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
-    pub count: u64,
-    pub mean_micros: f64,
-    pub min_micros: u64,
-    pub p50_micros: u64,
-    /// 90 of 100 are at most this.
-    pub p90_micros: u64,
-    /// 95 of 100 are at most this.
-    pub p95_micros: u64,
-    /// 99 of 100 are at most this.
-    pub p99_micros: u64,
-    /// 999 of 1000 are at most this.
-    pub p999_micros: u64,
-    pub max_micros: u64,
-    /// Percentile and microseconds, ever finer towards 100.
-    pub curve: Vec<(f64, u64)>,
-}
-
 /// Cost of the server. Missing without a management port.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCost {
@@ -120,33 +100,6 @@ pub struct Second {
     pub execution_p50_micros: Option<u64>,
     /// 99th percentile of the execution latency.
     pub execution_p99_micros: Option<u64>,
-}
-
-impl Latency {
-    /// The quantiles of `histogram`, which holds microseconds; none when it is empty.
-    pub fn of(histogram: &Histogram<u64>) -> Option<Self> {
-        const TICKS_PER_HALF_DISTANCE: u32 = 4;
-        if histogram.is_empty() {
-            return None;
-        }
-        let at = |quantile| histogram.value_at_quantile(quantile);
-        let curve = histogram
-            .iter_quantiles(TICKS_PER_HALF_DISTANCE)
-            .map(|step| (step.quantile() * 100.0, step.value_iterated_to()))
-            .collect();
-        Some(Self {
-            count: histogram.len(),
-            mean_micros: histogram.mean(),
-            min_micros: histogram.min(),
-            p50_micros: at(0.5),
-            p90_micros: at(0.9),
-            p95_micros: at(0.95),
-            p99_micros: at(0.99),
-            p999_micros: at(0.999),
-            max_micros: histogram.max(),
-            curve,
-        })
-    }
 }
 
 /// A figure of a report: its name, its value, and how to write it.
@@ -296,7 +249,7 @@ pub fn table(header: &[&str]) -> Table {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::record::histogram;
+    use crate::latency::histogram;
 
     pub(crate) fn sample(title: &str, micros: u64) -> Report {
         let mut values = histogram();

@@ -12,7 +12,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::options::duration;
+use crate::duration::duration;
 
 /// Starts in a schedule, so that a slip of the pen does not fill the memory.
 const STARTS_MAX: f64 = 1e9;
@@ -101,7 +101,8 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// The same rates for times that are longer or shorter by a factor; bursts shrink and grow with them.
+    /// A schedule whose times are multiplied by `factor`, with its rates as they are; the size of bursts is multiplied,
+    /// too.
     #[must_use]
     pub fn stretched(&self, factor: f64) -> Self {
         let parts: Vec<Part> = self.parts.iter().map(|part| part.stretched(factor)).collect();

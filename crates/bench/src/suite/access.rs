@@ -44,6 +44,7 @@ impl AccessWays {
             vec![
                 format!("security.authentication.method={method}"),
                 "security.authorizations=true".to_owned(),
+                "management.authentication=false".to_owned(),
                 format!("security.initialization={}", identities.display()),
             ]
         };

@@ -10,11 +10,14 @@ use std::{
 
 use client::Address;
 
-use super::{Table, Target, measure::Suite, measure::add_errors, name::EXPORT_BACKLOG};
+use super::measure::{Suite, add_errors};
+use super::name::EXPORT_BACKLOG;
+use super::table::{Table, Target};
 use crate::{
     Error, Options,
-    cost::{get, metric},
+    cost::metric,
     format::{bytes, micros, number},
+    http::get,
 };
 
 /// How often the backlog is asked for.

@@ -9,12 +9,12 @@ use std::sync::{
 use tempfile::TempDir;
 
 use super::{
-    Table, Target,
     access::AccessWays,
     exporting::{percentile, times_until_found},
     measure::{CONNECTIONS, PAYLOAD_SMALL_BYTES, Suite, THROUGHPUT_CONCURRENCY, add_errors},
     name::{ACCESS, EXPORT},
     server::Server,
+    table::{Table, Target},
 };
 use crate::{
     Error, Options, Report,

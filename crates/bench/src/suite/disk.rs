@@ -7,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Error, record::histogram, report::Latency};
+use crate::Error;
+use crate::latency::{Latency, histogram};
 
 /// A batch of commands is about as large, bytes.
 const WRITE_BYTES: usize = 4096;

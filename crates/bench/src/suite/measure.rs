@@ -13,12 +13,13 @@ use client::Protocol;
 use tempfile::TempDir;
 
 use super::{
-    SuiteOptions, Table, Target,
     disk::fsync_latency,
     exporting::percentile,
     large,
     name::{ACCESS, CREATION, EXPORT, EXPORT_BACKLOG, LARGE, PAYLOAD, PROTOCOLS, START, STEADY, THROUGHPUT},
+    options::SuiteOptions,
     server::Server,
+    table::{Table, Target},
 };
 use crate::{
     Error, Options, Report,

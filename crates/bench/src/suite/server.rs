@@ -15,10 +15,9 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    Error,
-    cost::{Probe, get},
-};
+use crate::Error;
+use crate::cost::Probe;
+use crate::http::get;
 
 /// A server that takes longer to get ready is given up.
 const READY_MAX: Duration = Duration::from_mins(2);
