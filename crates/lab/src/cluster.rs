@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 
 use crate::error::LabError;
 use crate::http::ask;
-use crate::lab::until;
+use crate::until::until;
 
 /// How long all brokers may take to be ready.
 const READY_MAX: Duration = Duration::from_secs(120);

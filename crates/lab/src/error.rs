@@ -9,6 +9,9 @@ pub enum LabError {
     /// The system did not do what must work before anything can be measured: an expectation that failed.
     #[error("{0}")]
     System(String),
+    /// The system refused a request for a reason that is none of load or slowness.
+    #[error("{0}")]
+    Refused(String),
     /// A part that this machine cannot do.
     #[error("{0}")]
     Impossible(String),

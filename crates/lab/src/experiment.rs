@@ -1,9 +1,12 @@
-//! The parts of an experiment's report.
+//! An experiment: the parts of its report, and how it is run.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::error::LabError;
-use crate::lab::Lab;
+use crate::lab::{Lab, Surroundings};
+use crate::progress::Progress;
+use crate::result::ExperimentResult;
 
 /// The work of an experiment.
 pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<(), LabError>> + 'a>>;
@@ -32,4 +35,25 @@ pub(crate) enum Body {
     Run(fn(&mut Lab) -> Work<'_>),
     /// Requirements that are not met.
     NotRun(&'static str),
+}
+
+impl Experiment {
+    /// Runs it to its end, whatever that is. Fails only if nothing can be known here.
+    pub(crate) async fn run(
+        &self,
+        surroundings: Arc<Surroundings>,
+        progress: Arc<Progress>,
+    ) -> Result<ExperimentResult, LabError> {
+        let work = match self.body {
+            Body::Run(work) => work,
+            Body::NotRun(needs) => {
+                let mut result = ExperimentResult::new(self.id, self.title);
+                result.reason = Some(format!("needs {needs}"));
+                return Ok(result);
+            }
+        };
+        let mut lab = Lab::open(self.id, self.title, surroundings, progress)?;
+        let outcome = work(&mut lab).await;
+        lab.close(outcome)
+    }
 }

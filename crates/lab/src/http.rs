@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use client::Address;
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 use crate::error::LabError;
 
 /// Longer than any time limit of the server.
 const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Statuses below 500 that a loaded system gives: too late, too soon, too many.
+const OF_LOAD: [u16; 3] = [408, 409, 429];
 
 /// An answer.
 #[derive(Debug)]
@@ -28,36 +30,22 @@ impl Answered {
         if (200..300).contains(&self.status) {
             return Ok(self);
         }
-        Err(LabError::system(action, format_args!("status {}: {}", self.status, self.body)))
+        let reason = format!("{action}: status {}: {}", self.status, self.body);
+        let is_fault_of_request = (400..500).contains(&self.status) && !OF_LOAD.contains(&self.status);
+        Err(if is_fault_of_request { LabError::Refused(reason) } else { LabError::System(reason) })
     }
 }
 
-/// Asks, on a connection of its own; an error if nobody answers.
+/// Asks at `host:port`, on a connection of its own; an error if nobody answers.
 pub(crate) async fn ask(
     address: &str,
     method: &str,
     path: &str,
     body: Option<&Value>,
 ) -> Result<Answered, LabError> {
+    let failed = |error: &dyn std::fmt::Display| LabError::system(&format!("{method} {path}"), error);
+    let address = Address::parse(address, 0).map_err(|error| failed(&error))?;
     let body = body.map(Value::to_string).unwrap_or_default();
-    let head = format!(
-        "{method} {path} HTTP/1.0\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    let action = format!("{method} {path}");
-    let exchange = async {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.write_all((head + &body).as_bytes()).await?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await?;
-        std::io::Result::Ok(String::from_utf8_lossy(&answer).into_owned())
-    };
-    let answer = tokio::time::timeout(PATIENCE, exchange)
-        .await
-        .map_err(|_| LabError::system(&action, "no answer in time"))?
-        .map_err(|error| LabError::system(&action, error))?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.ok_or_else(|| LabError::system(&action, format_args!("no answer: {answer:?}")))?;
-    Ok(Answered { status, body: body.to_owned() })
+    let answer = bench::ask(&address, method, path, &body, PATIENCE).await.map_err(|error| failed(&error))?;
+    Ok(Answered { status: answer.status, body: answer.body })
 }

@@ -9,7 +9,6 @@ use client::Protocol;
 
 use crate::cluster::Cluster;
 use crate::error::LabError;
-use crate::experiment::{Body, Experiment};
 use crate::load::Load;
 use crate::peer::PeerPlace;
 use crate::progress::Progress;
@@ -21,7 +20,7 @@ use crate::worker::{Knobs, Worker, WorkerKind};
 
 /// A load generator whose timers are later than this did not keep up.
 const LAG_MAX_MICROS: u64 = 100_000;
-/// The same in quick size, where several experiments share the machine with whatever else there is.
+/// Lag of a load generator in quick size, where several experiments share the machine with whatever else there is.
 const LAG_MAX_QUICK_MICROS: u64 = 250_000;
 
 /// How large experiments are.
@@ -73,49 +72,54 @@ pub(crate) struct Lab {
     workers: usize,
 }
 
-/// Runs an experiment to its end, whatever that is. Fails only if nothing can be known here.
-pub(crate) async fn run(
-    experiment: &'static Experiment,
-    surroundings: Arc<Surroundings>,
-    progress: Arc<Progress>,
-) -> Result<ExperimentResult, LabError> {
-    let mut result = ExperimentResult::new(experiment.id, experiment.title);
-    let work = match experiment.body {
-        Body::Run(work) => work,
-        Body::NotRun(needs) => {
-            result.reason = Some(format!("needs {needs}"));
-            return Ok(result);
-        }
-    };
-    let directory = surroundings.directory.join(experiment.id);
-    std::fs::create_dir_all(&directory)
-        .map_err(|error| LabError::environment(&format!("make {}", directory.display()), error))?;
-    let mut lab = Lab {
-        id: experiment.id,
-        surroundings,
-        directory,
-        began: Instant::now(),
-        result,
-        curves: Curves::default(),
-        watches: Vec::new(),
-        progress,
-        servers: 0,
-        workers: 0,
-    };
-    lab.watches.push(Watch::process("lab itself", std::process::id(), Arc::clone(&lab.curves), lab.began));
-    let outcome = work(&mut lab).await;
-    lab.close(outcome)
-}
+/// The figure of a row that ended early.
+const COMES_TO_ITS_END: &str = "comes to its end";
 
 impl Lab {
-    fn close(mut self, outcome: Result<(), LabError>) -> Result<ExperimentResult, LabError> {
+    /// Begins the experiment of an ID, in a directory of its own.
+    pub(crate) fn open(
+        id: &'static str,
+        title: &str,
+        surroundings: Arc<Surroundings>,
+        progress: Arc<Progress>,
+    ) -> Result<Self, LabError> {
+        let directory = surroundings.directory.join(id);
+        std::fs::create_dir_all(&directory)
+            .map_err(|error| LabError::environment(&format!("make {}", directory.display()), error))?;
+        let mut lab = Self {
+            id,
+            surroundings,
+            directory,
+            began: Instant::now(),
+            result: ExperimentResult::new(id, title),
+            curves: Curves::default(),
+            watches: Vec::new(),
+            progress,
+            servers: 0,
+            workers: 0,
+        };
+        lab.watches.push(Watch::process(
+            "lab itself",
+            std::process::id(),
+            Arc::clone(&lab.curves),
+            lab.began,
+        ));
+        Ok(lab)
+    }
+
+    /// Ends it with the outcome of its work. Fails only if nothing can be known here.
+    pub(crate) fn close(mut self, outcome: Result<(), LabError>) -> Result<ExperimentResult, LabError> {
         self.watches.clear();
         self.end_phase();
         match outcome {
             Ok(()) => {}
             Err(error @ LabError::Environment(_)) => return Err(error),
             Err(LabError::System(reason)) => {
-                self.find("comes to its end", Unit::Count, Limit::Exactly(1.0), 0.0, true);
+                self.expect(COMES_TO_ITS_END, Unit::Count, Limit::Exactly(1.0), 0.0);
+                self.result.reason = Some(reason);
+            }
+            Err(LabError::Refused(reason)) => {
+                self.expect_fact(COMES_TO_ITS_END, Unit::Count, Limit::Exactly(1.0), 0.0);
                 self.result.reason = Some(reason);
             }
             Err(LabError::Impossible(reason)) => self.void(&reason),
@@ -223,7 +227,7 @@ impl Lab {
         self.server_with(settings, &[]).await
     }
 
-    /// The same with variables of its environment.
+    /// Starts a server with these settings and variables of its environment.
     pub(crate) async fn server_with(
         &mut self,
         settings: &[&str],
@@ -282,7 +286,7 @@ impl Lab {
         self.load_options_at(|name| server.address(name).to_owned(), protocol)
     }
 
-    /// The same on a broker of a cluster.
+    /// Options of load on a broker of a cluster: open loop, nothing deployed yet, no progress of its own.
     pub(crate) fn cluster_load_options(&self, cluster: &Cluster, broker: u16, protocol: Protocol) -> Options {
         self.load_options_at(|name| cluster.address(broker, name), protocol)
     }
@@ -401,7 +405,7 @@ impl Lab {
         self.find(figure, unit, limit, value, true);
     }
 
-    /// The same of what no slowness of the machine explains: something that is lost or doubled.
+    /// A figure that no slowness of the machine explains, such as things lost or doubled; a miss always counts.
     pub(crate) fn expect_fact(&mut self, figure: &str, unit: Unit, limit: Limit, value: f64) {
         self.find(figure, unit, limit, value, true);
         if let Some(finding) = self.result.findings.last_mut() {
@@ -450,19 +454,6 @@ impl Lab {
             stands: false,
         });
     }
-}
-
-/// Waits until something holds, looking again and again; how long that took, or `None` after `patience`.
-pub(crate) async fn until(patience: Duration, holds: impl AsyncFn() -> bool) -> Option<Duration> {
-    const PACE: Duration = Duration::from_millis(50);
-    let began = Instant::now();
-    while !holds().await {
-        if began.elapsed() > patience {
-            return None;
-        }
-        tokio::time::sleep(PACE).await;
-    }
-    Some(began.elapsed())
 }
 
 /// Seconds of a length; none is never.

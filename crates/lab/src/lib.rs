@@ -7,6 +7,7 @@
 //!
 //! This crate sees the system from outside only: its ports, its metrics, its processes and files.
 
+mod arguments;
 mod cluster;
 mod command;
 mod cpu_limit;
@@ -18,6 +19,8 @@ mod http;
 mod lab;
 mod load;
 mod machine;
+pub mod metrics;
+mod output;
 mod page;
 mod peer;
 mod plan;
@@ -27,10 +30,12 @@ mod run;
 mod server;
 mod table;
 mod unit;
+mod until;
 mod watch;
 pub mod worker;
 
-pub use command::{LabArguments, LabCommand, RunArguments, run};
+pub use arguments::{LabArguments, LabCommand, RunArguments};
+pub use command::run;
 pub use error::LabError;
 pub use experiments::PLANTED_SYNC_MS;
 pub use peer::PeerChoice;

@@ -166,6 +166,9 @@ pub struct ExperimentResult {
     pub notes: Vec<String>,
     /// Command lines of what was started.
     pub started: Vec<String>,
+    /// Whether a busy machine may have spoiled a first try.
+    #[serde(default)]
+    pub is_second_try: bool,
 }
 
 impl ExperimentResult {
@@ -183,6 +186,7 @@ impl ExperimentResult {
             reports: Vec::new(),
             notes: Vec::new(),
             started: Vec::new(),
+            is_second_try: false,
         }
     }
 
@@ -218,6 +222,7 @@ impl ExperimentResult {
     /// This one as the second try of a row.
     #[must_use]
     pub(crate) fn after(mut self, first: &Self) -> Self {
+        self.is_second_try = true;
         let why = first.reason.clone().unwrap_or_else(|| first.missed().join(", "));
         self.notes.push(format!("second try, alone; the first was {}: {why}", first.judgement.word()));
         self

@@ -6,15 +6,18 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::StreamExt as _;
 
-use crate::command::{JSON_FILE, RunArguments, print};
+use crate::arguments::RunArguments;
 use crate::error::LabError;
 use crate::experiment::Experiment;
-use crate::lab::{self, Size, Surroundings};
+use crate::lab::{Size, Surroundings};
+use crate::output::print;
 use crate::plan::{self, TimeBudget};
 use crate::progress::Progress;
 use crate::result::{ExperimentResult, Judgement, LabRun};
 use crate::{page, table};
 
+/// The results of a run.
+pub(crate) const JSON_FILE: &str = "lab.json";
 const PAGE_FILE: &str = "lab.html";
 /// Experiments at a time in quick size.
 pub(crate) const QUICK_LANES: u32 = 3;
@@ -162,7 +165,7 @@ async fn run_row(
     };
     progress.begins(row.id, plan::seconds(row, size) as u32);
     let surroundings = Arc::new(Surroundings { size, ..surroundings.clone() });
-    let mut result = lab::run(row, surroundings, Arc::clone(progress)).await?;
+    let mut result = row.run(surroundings, Arc::clone(progress)).await?;
     if let (Size::Full(scale), true) = (size, result.judgement != Judgement::NotRun)
         && (scale - 1.0).abs() > f64::EPSILON
     {

@@ -40,6 +40,14 @@ pub(crate) fn summary(run: &LabRun) -> String {
         let word = result.judgement.word();
         let _ = writeln!(text, "{:<5} {word:<7} {:>6.1} s  {}{why}", result.id, result.seconds, result.title);
     }
+    // One line for each row that did not hold at once and is no failure, as `scripts/run-tests` counts them.
+    for result in &run.results {
+        if result.may_be_the_machine() {
+            let _ = writeln!(text, "at no try: {} {}", result.id, result.judgement.word());
+        } else if result.is_second_try && result.judgement == Judgement::Held {
+            let _ = writeln!(text, "at a second try: {}", result.id);
+        }
+    }
     let count = |judgement| run.count(judgement);
     let _ = write!(
         text,
@@ -111,6 +119,18 @@ mod tests {
         assert!(text.contains("E1    MISSED") && text.contains(": instances <ended>"), "{text}");
         assert!(text.contains("0 held, 1 missed, 0 void, 0 not run"), "{text}");
         assert!(experiment(&run.results[0]).contains("≥ 140/s"));
+    }
+
+    #[test]
+    fn rows_that_did_not_hold_at_once_are_told_one_by_one() {
+        let of = |mut run: LabRun| {
+            run.results[0].findings.iter_mut().for_each(|finding| finding.stands = false);
+            run.results[0] = run.results[0].clone().after(&run.results[0]);
+            summary(&run)
+        };
+        assert!(!summary(&sample(Judgement::Held)).contains(" try: "));
+        assert!(of(sample(Judgement::Held)).contains("\nat a second try: E1\n"));
+        assert!(of(sample(Judgement::Missed)).contains("\nat no try: E1 MISSED\n"));
     }
 
     #[test]

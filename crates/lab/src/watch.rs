@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::http::ask;
+use crate::metrics::Metrics;
 use crate::result::{Curve, PlotKind};
-use crate::server::Metrics;
 
 /// Time between two looks.
 const PACE: Duration = Duration::from_secs(1);

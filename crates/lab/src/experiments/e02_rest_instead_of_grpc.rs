@@ -28,7 +28,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Throughput of REST by that of gRPC. REST must reach nine tenths, so that turns of a busy machine decide nothing.
 const THROUGHPUT_MIN: f64 = 0.9;
 const CPU_MAX: f64 = 1.1;
-/// The same on a machine that does other things, with a build that is not optimized.
+/// Least ratio of throughput on a machine that does other things, with a build that is not optimized.
 const THROUGHPUT_ANYWHERE_MIN: f64 = 0.5;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {

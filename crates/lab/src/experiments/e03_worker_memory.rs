@@ -6,9 +6,10 @@ use super::parts::{creations, every_job_is_done_once, knobs};
 use crate::cpu_limit::CpuLimit;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, until};
+use crate::lab::Lab;
 use crate::result::{Limit, PlotKind};
 use crate::unit::Unit;
+use crate::until::until;
 use crate::watch::{cpu_seconds, resident_bytes};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {

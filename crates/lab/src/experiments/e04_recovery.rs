@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use super::parts::{creations, knobs};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, seconds_of, until};
+use crate::lab::{Lab, seconds_of};
 use crate::load::Load;
 use crate::result::{Limit, PlotKind};
 use crate::server::Server;
 use crate::unit::Unit;
+use crate::until::until;
 use crate::worker::Worker;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {

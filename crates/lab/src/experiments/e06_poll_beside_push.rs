@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::parts::{creations, knobs};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, until};
+use crate::lab::Lab;
 use crate::result::Limit;
 use crate::unit::Unit;
+use crate::until::until;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E6",

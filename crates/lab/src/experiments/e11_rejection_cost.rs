@@ -5,10 +5,11 @@ use std::time::Duration;
 use super::refusals::{RefusedKind, send};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, until};
+use crate::lab::Lab;
 use crate::result::Limit;
 use crate::server::Server;
 use crate::unit::Unit;
+use crate::until::until;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E11",

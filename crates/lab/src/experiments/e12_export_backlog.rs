@@ -11,11 +11,12 @@ use super::parts::{STANDARD_RATE, every_job_is_done_once};
 use super::storage_fault::{SmallDisk, StorageHold};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, seconds_of, until};
+use crate::lab::{Lab, seconds_of};
 use crate::load::Load;
 use crate::result::{Limit, PlotKind};
 use crate::server::Server;
 use crate::unit::Unit;
+use crate::until::until;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E12",

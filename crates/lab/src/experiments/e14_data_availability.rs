@@ -36,7 +36,7 @@ const LAZY_P99_MAX: f64 = 2.0;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Pause between two questions of the probe.
 const ASK_PACE: Duration = Duration::from_millis(3);
-/// The same on any machine.
+/// Limit of the 99th percentile on any machine, in seconds.
 const P99_ANYWHERE_MAX: f64 = 10.0;
 
 async fn run(lab: &mut Lab) -> Result<(), LabError> {

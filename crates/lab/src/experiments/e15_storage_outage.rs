@@ -12,10 +12,11 @@ use super::storage_fault::StorageHold;
 use super::store_proxy::{Mode, StoreProxy};
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, StorePlaces, seconds_of, until};
+use crate::lab::{Lab, StorePlaces, seconds_of};
 use crate::result::Limit;
 use crate::server::Server;
 use crate::unit::Unit;
+use crate::until::until;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E15",

@@ -30,7 +30,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 const PER_SECOND: u32 = 50;
 const DIP_MAX: f64 = 5.0;
-/// The same on any machine.
+/// Longest dip on any machine, in seconds.
 const DIP_ANYWHERE_MAX: f64 = 60.0;
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -7,9 +7,10 @@ use client::{CreateInstance, Protocol, Resource};
 
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, p99, seconds_of, until};
+use crate::lab::{Lab, p99, seconds_of};
 use crate::result::Limit;
 use crate::unit::Unit;
+use crate::until::until;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "L2",

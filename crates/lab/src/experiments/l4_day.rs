@@ -8,10 +8,11 @@ use client::Protocol;
 use super::parts::nothing_is_lost;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
-use crate::lab::{Lab, p99, until};
+use crate::lab::{Lab, p99};
 use crate::result::Limit;
 use crate::server::Server;
 use crate::unit::Unit;
+use crate::until::until;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "L4",

@@ -1,6 +1,7 @@
 //! Another system beside ours: the same scenario on both, and what to bear in mind when their figures are compared.
 
 mod driver;
+mod place;
 
 use std::time::Duration;
 
@@ -8,12 +9,16 @@ use bench::{Options, Probe, Report, Spent};
 use client::Protocol;
 
 use self::driver::Driver;
+use self::place::PeerAccess;
 use crate::error::LabError;
 use crate::experiment::{Body, Experiment};
 use crate::lab::{Lab, p50, p99};
 use crate::result::Limit;
 use crate::server::Server;
 use crate::unit::Unit;
+
+pub use place::PeerChoice;
+pub(crate) use place::PeerPlace;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "P1",
@@ -34,73 +39,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 
 /// Instances at a time.
 const CONCURRENCY: usize = 16;
-
-/// Systems that can stand beside ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum PeerChoice {
-    /// A broker of Camunda 8, or whatever else speaks its gRPC and REST API.
-    Zeebe,
-    /// Temporal's server, set up as its development server.
-    Temporal,
-    /// Restate.
-    Restate,
-    /// Operaton's engine.
-    Operaton,
-}
-
-/// A peer, and how it is driven.
-#[derive(Debug, Clone)]
-pub(crate) struct PeerPlace {
-    pub(crate) choice: PeerChoice,
-    pub(crate) access: PeerAccess,
-}
-
-/// How a peer is driven.
-#[derive(Debug, Clone)]
-pub(crate) enum PeerAccess {
-    /// It runs, and speaks our API; its process, if it is on this machine.
-    Runs { rest: String, grpc: String, process: Option<u32> },
-    /// The command line of a driver.
-    Driver(Vec<String>),
-}
-
-impl PeerPlace {
-    /// From the options of the command line.
-    pub(crate) fn of(
-        choice: PeerChoice,
-        driver: Option<&str>,
-        (rest, grpc): (Option<&str>, Option<&str>),
-        process: Option<u32>,
-    ) -> Result<Self, LabError> {
-        let words: Vec<String> = driver.unwrap_or_default().split_whitespace().map(str::to_owned).collect();
-        let access = match (words.is_empty(), rest, grpc) {
-            (false, _, _) => PeerAccess::Driver(words),
-            (true, Some(rest), Some(grpc)) if choice == PeerChoice::Zeebe => {
-                PeerAccess::Runs { rest: rest.to_owned(), grpc: grpc.to_owned(), process }
-            }
-            _ => {
-                let name = choice.name();
-                let more = match choice {
-                    PeerChoice::Zeebe => ", or --peer-rest and --peer-grpc".to_owned(),
-                    _ => format!("; `make lab-peer PEER={name}` builds one and runs it"),
-                };
-                return Err(LabError::Environment(format!("--against {name} needs --peer-driver{more}")));
-            }
-        };
-        Ok(Self { choice, access })
-    }
-}
-
-impl PeerChoice {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Zeebe => "zeebe",
-            Self::Temporal => "temporal",
-            Self::Restate => "restate",
-            Self::Operaton => "operaton",
-        }
-    }
-}
 
 /// A system under the scenario.
 enum System {

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Knobs {
     /// `host:port` of the REST API.
     pub rest: String,
-    /// The same of the gRPC API.
+    /// `host:port` of the gRPC API.
     pub grpc: String,
     /// Type of the jobs.
     pub job_type: String,
@@ -28,7 +28,7 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// The same as arguments.
+    /// The settings as arguments `name=value`.
     pub fn arguments(&self) -> Vec<String> {
         vec![
             format!("rest={}", self.rest),

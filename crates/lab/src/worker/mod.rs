@@ -15,11 +15,22 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::command::WorkerChoice;
 use crate::error::LabError;
+use crate::until::until;
 
 /// How long a worker may take until it tells its counts: a virtual machine has to get warm.
 const UP_MAX: Duration = Duration::from_secs(60);
+
+/// Which worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum WorkerChoice {
+    /// One in a process of its own that behaves like the Java client's.
+    Lab,
+    /// The official Java client.
+    Java,
+    /// The Node client.
+    Node,
+}
 
 /// How a worker is started.
 #[derive(Debug, Clone)]
@@ -131,7 +142,7 @@ impl Worker {
     /// Waits until it tells its counts.
     pub(crate) async fn up(&self) -> Result<(), LabError> {
         let is_up = async || !self.series.lock().is_empty();
-        match crate::lab::until(UP_MAX, is_up).await {
+        match until(UP_MAX, is_up).await {
             Some(_) => Ok(()),
             None => Err(LabError::Environment("a worker does not start".to_owned())),
         }
