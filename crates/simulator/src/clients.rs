@@ -12,8 +12,10 @@ use protocol::{
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::host::Life;
-use crate::ledger::Ledger;
+use crate::ledger::{Era, Ledger};
 use crate::random::Random;
+
+mod purger;
 
 /// A client tries elsewhere after this time.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -109,7 +111,9 @@ impl Scene {
             Ok(Some(Err(SubmitError::Rejected(rejection)))) => {
                 Asked::Refused(rejection.kind, rejection.to_string())
             }
-            Ok(Some(Err(SubmitError::Unavailable(_) | SubmitError::ResourceExhausted(_)))) => Asked::Not,
+            Ok(Some(Err(
+                SubmitError::Unavailable(_) | SubmitError::ResourceExhausted(_) | SubmitError::DiskFull(_),
+            ))) => Asked::Not,
             Ok(Some(Err(SubmitError::Timeout(_))) | None) | Err(_) => Asked::Open,
             Ok(Some(Err(error))) => {
                 self.ledger().violated(format!("a command was answered with '{error}'"));
@@ -157,13 +161,21 @@ impl Scene {
             let key = Idempotency { key: [client, request], fingerprint: [1, 1] };
             let command = Command::CreateInstance(create).once(Some(key));
             let times = if self.below(8) == 0 { 2 } else { 1 };
+            let first = self.ledger().era();
             for _ in 0..times {
+                let era = self.ledger().era();
                 match self.ask_until(command.clone()).await {
                     Ok(Response::InstanceCreated(created)) => {
-                        self.ledger().created((client, request), created.process_instance_key);
+                        self.ledger().created(era, (client, request), created.process_instance_key);
                     }
+                    // The model was purged, and is not deployed again.
+                    Err((RejectionType::NotFound, _)) if !self.ledger().is_certain(era) => break,
                     other => self.ledger().violated(format!("a creation was answered with {other:?}")),
                 }
+            }
+            if !self.ledger().is_certain(first) {
+                // The keys of before are not known any more: the next request has one of them.
+                request = request.saturating_sub(2);
             }
             self.pause().await;
         }
@@ -187,7 +199,7 @@ impl Scene {
             };
             let wait = Some(Duration::from_millis(500));
             let life = self.any().await;
-            let began = Instant::now();
+            let (began, era) = (Instant::now(), self.ledger().era());
             let asked = life.call(move |node| async move { node.activate_jobs(request, wait).await });
             // A worker that goes away while jobs are on their way has not seen them.
             let Ok(Some(Ok(activation))) = timeout(PATIENCE, asked).await else {
@@ -198,22 +210,30 @@ impl Scene {
             tracing::debug!("broker {} gives worker {name} the jobs {keys:?}", life.broker);
             for job in &activation.jobs {
                 self.ledger().activated(job.key, job.deadline_ms, JOB_TIMEOUT_MS, began);
+                self.ledger().is_at_work(era, job.process_instance_key);
             }
             for job in activation.jobs {
-                self.complete(job.key, job.process_instance_key).await;
+                self.complete(era, job.key, job.process_instance_key).await;
             }
         }
     }
 
-    async fn complete(&self, job: protocol::Key, instance: protocol::Key) {
+    /// Completes a job that was given in some era.
+    async fn complete(&self, given: Era, job: protocol::Key, instance: protocol::Key) {
         let began = Instant::now();
         let complete = CompleteJob::of(job, Document::empty());
         loop {
             self.ledger().asks_for_completion(job);
+            let era = self.ledger().era();
             match self.ask(Command::CompleteJob(complete.clone())).await {
                 Asked::Answer(_) => {
                     self.took(began);
+                    self.ledger().is_at_work(era, instance);
                     return self.ledger().completed(job, instance);
+                }
+                // It was purged.
+                Asked::Refused(RejectionType::NotFound, _) if !self.ledger().is_certain(given) => {
+                    return self.ledger().is_gone(instance);
                 }
                 Asked::Refused(RejectionType::NotFound, _) => {
                     return self.ledger().was_completed(job, instance);
@@ -241,8 +261,8 @@ impl Scene {
                 kind: None,
             })
         };
-        // Two numbers: what was answered, and what was asked for.
-        let written = Arc::new(Mutex::new((0, 0)));
+        // Two numbers: what was answered, and what was asked for; and when it was created.
+        let written = Arc::new(Mutex::new((0, 0, self.ledger().era())));
         if let Err((kind, reason)) = self.ask_until(variable(ClusterVariableAction::Create, 0)).await
             && kind != RejectionType::AlreadyExists
         {
@@ -253,11 +273,23 @@ impl Scene {
         let readers: Vec<_> = readers.collect();
         while !self.stops() {
             lock(&written).1 += 1;
-            let value = lock(&written).1;
+            let (_, value, created) = *lock(&written);
             match self.ask_until(variable(ClusterVariableAction::Update, value)).await {
                 Ok(_) => {
                     tracing::info!("{name} is {value}");
                     lock(&written).0 = value;
+                }
+                // It was purged.
+                Err((RejectionType::NotFound, _)) if !self.ledger().is_certain(created) => {
+                    let era = self.ledger().era();
+                    match self.ask_until(variable(ClusterVariableAction::Create, value)).await {
+                        Ok(_) | Err((RejectionType::AlreadyExists, _)) => {
+                            *lock(&written) = (value, value, era);
+                        }
+                        Err((_, reason)) => {
+                            self.ledger().violated(format!("a variable is refused: {reason}"));
+                        }
+                    }
                 }
                 Err((_, reason)) => self.ledger().violated(format!("a variable is refused: {reason}")),
             }
@@ -268,9 +300,9 @@ impl Scene {
         }
     }
 
-    async fn reader(self: Arc<Self>, name: Name, written: Arc<Mutex<(u64, u64)>>) {
+    async fn reader(self: Arc<Self>, name: Name, written: Arc<Mutex<(u64, u64, Era)>>) {
         while !self.stops() {
-            let least = lock(&written).0;
+            let (least, _, created) = *lock(&written);
             let query = Query::ClusterVariable { tenant_id: None, name: name.clone() };
             let life = self.any().await;
             let asked = life.call(move |node| async move { node.read(query).await });
@@ -289,6 +321,8 @@ impl Scene {
                     self.ledger().answers += 1;
                 }
                 Ok(Some(Ok(other))) => self.ledger().violated(format!("a read was answered with {other:?}")),
+                Ok(Some(Err(SubmitError::Rejected(rejection))))
+                    if rejection.kind == RejectionType::NotFound && !self.ledger().is_certain(created) => {}
                 Ok(Some(Err(SubmitError::Rejected(rejection)))) => {
                     self.ledger().violated(format!("a read is refused: {rejection}"));
                 }

@@ -154,7 +154,7 @@ impl File {
         self.keep(false, offset, length as u64, size)
     }
 
-    /// The same for another size.
+    /// Keeps the bytes that a change of the file's size is about to remove. An error is that of the change.
     pub fn before_resize(&self, size: u64) -> Result<(), c_int> {
         let before = self.borrowed().metadata().map_err(|_| libc::EIO)?.len();
         if size > before && self.faults().is_full {

@@ -39,6 +39,7 @@ pub struct Life {
     directory: PathBuf,
     requests: mpsc::Sender<Request>,
     gone: CancellationToken,
+    stops: CancellationToken,
     failure: Arc<Exclusive<Option<String>>>,
 }
 
@@ -57,7 +58,7 @@ impl Life {
     /// Begins a life on the data directory of its options.
     pub fn begin(beginning: Beginning<'_>) -> Self {
         let Beginning { options, brokers, network, faults, clock_offset_ms, workers } = beginning;
-        let (broker, directory) = (options.node_id, options.data_dir.clone());
+        let (broker, directory) = (options.partition.node_id, options.partition.data_dir.clone());
         let clock_offset_ns = clock_offset_ms * 1_000_000;
         let host = scheduler::add_host(Host { clock_offset_ns, ..Host::default() });
         disk::add(host, &directory, faults);
@@ -66,6 +67,8 @@ impl Life {
         let (requests, queue) = mpsc::channel(REQUESTS);
         let failure = Arc::new(Exclusive::new(None));
         let failed = Arc::clone(&failure);
+        let stops = CancellationToken::new();
+        let stopped = stops.clone();
         let run = move || {
             let mut builder = match workers {
                 1 => tokio::runtime::Builder::new_current_thread(),
@@ -73,13 +76,13 @@ impl Life {
             };
             let runtime = builder.worker_threads(workers).enable_time().build();
             let runtime = runtime.expect("a runtime without sockets needs nothing");
-            let error = runtime.block_on(serve(lives, queue));
+            let error = runtime.block_on(serve(lives, queue, stopped));
             failed.with(|failed| *failed = Some(error));
         };
         scheduler::next_thread_is_of(host);
         let thread = std::thread::Builder::new().name(format!("broker-{broker}")).spawn(run);
         thread.expect("there is room for a thread");
-        Self { broker, host, directory, requests, gone: CancellationToken::new(), failure }
+        Self { broker, host, directory, requests, gone: CancellationToken::new(), stops, failure }
     }
 
     /// Why it did not start, or ended by itself.
@@ -98,10 +101,11 @@ impl Life {
         let request: Request = Box::new(move |node| {
             Box::pin(async move {
                 let mut reply = reply;
-                // A client that has gone away ends its request.
+                // A client that has gone away ends its request, also before it begins.
                 tokio::select! {
-                    answer = work(node) => drop(reply.send(answer)),
+                    biased;
                     () = reply.closed() => {}
+                    answer = work(node) => drop(reply.send(answer)),
                 }
             })
         });
@@ -117,6 +121,11 @@ impl Life {
                 answer = answer => answer.ok(),
             }
         }
+    }
+
+    /// Has it stop in order, which is its failure once it is done.
+    pub fn stop(&self) {
+        self.stops.cancel();
     }
 
     /// Holds all of its threads up, or lets them go on.
@@ -145,9 +154,24 @@ impl Life {
         }
         if how != LifeEnd::DirectoryLost {
             disk::copy(&self.directory, next)?;
+            keep_place(&self.directory.join("log"), &next.join("log"))?;
         }
         std::fs::remove_dir_all(&self.directory)
     }
+}
+
+/// Has the copy of a directory take the place of the directory: a broker that is started again finds its log where it
+/// was. Files that are still open are others.
+fn keep_place(directory: &Path, copy: &Path) -> std::io::Result<()> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    for file in std::fs::read_dir(copy)? {
+        let file = file?;
+        std::fs::rename(file.path(), directory.join(file.file_name()))?;
+    }
+    std::fs::remove_dir(copy)?;
+    std::fs::rename(directory, copy)
 }
 
 /// The lives of a broker until its process is killed.
@@ -159,7 +183,7 @@ struct BrokerLives {
 
 impl Lives for BrokerLives {
     fn begin(&self) -> BoxFuture<'_, Result<Arc<Node>, StartError>> {
-        let attachment = self.network.attach(self.options.node_id);
+        let attachment = self.network.attach(self.options.partition.node_id);
         let replica = Replica { brokers: self.brokers.clone(), attachment };
         Box::pin(Node::start_replica(self.options.clone(), replica)).boxed()
     }
@@ -167,17 +191,22 @@ impl Lives for BrokerLives {
     fn end(&self, _: &str) {}
 }
 
-/// Serves clients for ever; returns why it cannot.
-async fn serve(lives: BrokerLives, mut requests: mpsc::Receiver<Request>) -> String {
+/// Serves clients until it is stopped; returns why it does not any more.
+async fn serve(
+    lives: BrokerLives,
+    mut requests: mpsc::Receiver<Request>,
+    stops: CancellationToken,
+) -> String {
     let supervisor = match Supervisor::start(lives).await {
         Ok(supervisor) => supervisor,
         Err(error) => return error.to_string(),
     };
-    while let Some(request) = requests.recv().await {
+    while let Some(Some(request)) = stops.run_until_cancelled(requests.recv()).await {
         // Between two lives, a client gets no answer.
         if let Ok(node) = supervisor.node() {
             tokio::spawn(request(node));
         }
     }
-    "there are no clients any more".to_owned()
+    supervisor.shutdown().await;
+    "it was stopped".to_owned()
 }

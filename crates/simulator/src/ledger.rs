@@ -11,10 +11,14 @@ struct Held {
     deadline_ms: i64,
 }
 
+/// The purges that were done when a request began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Era(u64);
+
 /// The knowledge of clients.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    /// Instances by the keys of their creations.
+    /// Instances by the keys of their creations, since the last purge.
     created: BTreeMap<(u64, u64), u64>,
     /// Instances whose job was completed, as far as was answered.
     completed: BTreeSet<u64>,
@@ -24,6 +28,13 @@ pub struct Ledger {
     done: BTreeMap<u64, Instant>,
     /// How often workers asked for the completion of each job.
     asked: BTreeMap<u64, u64>,
+    /// Instances of before a purge, and its number.
+    purged: BTreeMap<u64, u64>,
+    /// Instances that were created while a purge was under way: it may have removed them, or not.
+    uncertain: BTreeSet<u64>,
+    /// Purges that were begun, and those that were done.
+    purges_begun: u64,
+    purges_done: u64,
     /// Broken promises.
     pub violations: Vec<String>,
     /// Answers.
@@ -38,9 +49,50 @@ impl Ledger {
         self.violations.push(what);
     }
 
+    /// The purges that are done.
+    pub fn era(&self) -> Era {
+        Era(self.purges_done)
+    }
+
+    /// Whether no purge was under way since a request began.
+    pub fn is_certain(&self, era: Era) -> bool {
+        era.0 == self.purges_begun
+    }
+
+    /// A purge is asked for. Only one is under way at a time.
+    pub fn purge_begins(&mut self) {
+        self.purges_begun += 1;
+    }
+
+    /// Purges that were begun.
+    pub fn purges(&self) -> u64 {
+        self.purges_begun
+    }
+
+    /// A purge was answered, and the model is there again.
+    pub fn purge_ends(&mut self) {
+        self.purges_done = self.purges_begun;
+        let purged = std::mem::take(&mut self.created);
+        // Creations of before whose answer never came are not known to anybody any more.
+        self.uncertain.extend(&self.completed);
+        self.purged.extend(purged.into_values().map(|instance| (instance, self.purges_done)));
+    }
+
+    /// Something of before a purge is answered to a request that began after it.
+    fn check_era(&mut self, era: Era, instance: u64) {
+        if self.purged.get(&instance).is_some_and(|purge| *purge <= era.0) {
+            self.violated(format!("instance {instance} was purged, and is answered"));
+        }
+    }
+
     /// A creation was answered.
-    pub fn created(&mut self, request: (u64, u64), instance: u64) {
+    pub fn created(&mut self, era: Era, request: (u64, u64), instance: u64) {
         self.answers += 1;
+        self.check_era(era, instance);
+        if !self.is_certain(era) {
+            self.uncertain.insert(instance);
+            return;
+        }
         if let Some(before) = self.created.insert(request, instance)
             && before != instance
         {
@@ -50,8 +102,8 @@ impl Ledger {
         }
         let same: Vec<_> =
             self.created.iter().filter(|(_, of)| **of == instance).map(|(of, _)| *of).collect();
-        if same.len() > 1 {
-            self.violated(format!("instance {instance} is the answer to {same:?}"));
+        if same.len() > 1 || self.purged.contains_key(&instance) {
+            self.violated(format!("instance {instance} is the answer to {same:?}, or to one before a purge"));
         }
     }
 
@@ -68,6 +120,14 @@ impl Ledger {
             self.violated(format!(
                 "job {job} is handed out at {since_ms}, but another has it until {before}"
             ));
+        }
+    }
+
+    /// A worker was given a job of an instance, or has completed it.
+    pub fn is_at_work(&mut self, era: Era, instance: u64) {
+        self.check_era(era, instance);
+        if !self.is_certain(era) {
+            self.uncertain.insert(instance);
         }
     }
 
@@ -91,6 +151,12 @@ impl Ledger {
         self.completed(job, instance);
     }
 
+    /// A job that was given while a purge was under way is gone: with the purge, or by a completion without an answer.
+    pub fn is_gone(&mut self, instance: u64) {
+        self.uncertain.insert(instance);
+        self.completed.insert(instance);
+    }
+
     /// Instances that were created, and have not ended.
     pub fn open(&self) -> Vec<u64> {
         self.created.values().filter(|instance| !self.completed.contains(instance)).copied().collect()
@@ -98,12 +164,22 @@ impl Ledger {
 
     /// Instances that ended, and that no creation was answered with.
     pub fn unknown(&self) -> Vec<u64> {
-        let known: BTreeSet<u64> = self.created.values().copied().collect();
+        let known: BTreeSet<u64> = self.all_instances().collect();
         self.completed.difference(&known).copied().collect()
+    }
+
+    /// Instances that were created since the last purge.
+    pub fn current(&self) -> impl Iterator<Item = u64> {
+        self.created.values().copied()
+    }
+
+    /// All instances that creations were answered with.
+    pub fn all_instances(&self) -> impl Iterator<Item = u64> {
+        self.created.values().chain(self.purged.keys()).chain(&self.uncertain).copied()
     }
 
     /// How many instances were created.
     pub fn instances(&self) -> usize {
-        self.created.len()
+        self.all_instances().collect::<BTreeSet<_>>().len()
     }
 }

@@ -112,7 +112,8 @@ fn main() -> ExitCode {
 }
 
 /// Filter of the log.
-const LOGGED: &str = "off,simulator=debug,broker=info,replication=info,transport=info";
+const LOGGED: &str =
+    "off,simulator=debug,broker=info,partition=info,cluster=info,replication=info,transport=info";
 
 /// Lines of the log.
 static LINES: Exclusive<Vec<u8>> = Exclusive::new(Vec::new());
@@ -229,8 +230,8 @@ fn find_planted(arguments: &Arguments) -> std::io::Result<ExitCode> {
             }
             let ended = ended(&mut running)?;
             if !ended.is_well && found.as_ref().is_none_or(|(seed, _)| *seed > ended.seed) {
-                let promise =
-                    ended.text.lines().find(|line| line.contains("VIOLATED") || line.contains("panicked"));
+                let first = |word: &str| ended.text.lines().find(|line| line.contains(word));
+                let promise = first("VIOLATED").or_else(|| first("panicked"));
                 found = Some((ended.seed, promise.unwrap_or(&ended.line).to_owned()));
             }
         }

@@ -18,11 +18,14 @@ pub struct Plan {
     pub slow_syncs: u64,
     pub failing_syncs: u64,
     pub full_disks: u64,
+    /// Disks with less room than brokers leave free.
+    pub low_disks: u64,
     pub failing_reads: u64,
     pub differences: u64,
     pub flipped_bits: u64,
     pub clocks: u64,
     pub lost_directories: u64,
+    pub old_copies: u64,
     pub hand_overs: u64,
     /// A network that delays and breaks all the time.
     pub is_rough: bool,
@@ -37,6 +40,14 @@ pub struct Plan {
     pub cache_bytes: u64,
     /// The archive of all brokers refuses records at multiples of this position. 0: none.
     pub refused_every: u64,
+    /// The cluster begins with a backup of another one.
+    pub is_restored: bool,
+    /// The first fault is an old copy of a directory whose replica is asked for its vote against what it acknowledged.
+    pub is_outvoted: bool,
+    /// Brokers whose archives are removed in the end.
+    pub removed_stores: u64,
+    /// How often a client removes all data.
+    pub purges: u64,
 }
 
 impl Plan {
@@ -55,11 +66,13 @@ impl Plan {
             slow_syncs: chance(),
             failing_syncs: chance(),
             full_disks: chance(),
+            low_disks: 0,
             failing_reads: chance(),
             differences: chance(),
             flipped_bits: chance(),
             clocks: chance(),
             lost_directories: chance(),
+            old_copies: chance(),
             hand_overs: chance(),
             is_rough: false,
             creators: 2,
@@ -70,6 +83,10 @@ impl Plan {
             log_kept_bytes: 1 << 20,
             cache_bytes: 1 << 20,
             refused_every: 0,
+            is_restored: false,
+            is_outvoted: false,
+            removed_stores: 0,
+            purges: 0,
         };
         plan.is_rough = random.one_in(4);
         plan.creators = random.between(1, 4);
@@ -80,6 +97,12 @@ impl Plan {
         plan.log_kept_bytes = *random.pick(&[1, 4 << 10, 64 << 10, 1 << 20]);
         plan.cache_bytes = *random.pick(&[0, 1 << 20]);
         plan.refused_every = *random.pick(&[0, 0, 41, 307]);
+        // At the end: the seeds of earlier releases find what they found.
+        plan.low_disks = *random.pick(&[0, 0, 1, 3]);
+        plan.is_restored = random.one_in(8);
+        plan.is_outvoted = random.one_in(8);
+        plan.removed_stores = *random.pick(&[0, 0, 0, 1, 2, 3, 3]);
+        plan.purges = *random.pick(&[0, 0, 0, 1, 3]);
         plan
     }
 }

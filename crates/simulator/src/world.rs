@@ -1,11 +1,14 @@
 //! A run: a cluster, its clients, the faults of a seed, and the promises that must hold at the end.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use broker::Options;
+use broker::{DiskProbe, Options};
+use broker_api::Broker as _;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -18,11 +21,24 @@ use crate::plan::Plan;
 use crate::random::Random;
 use crate::scheduler;
 
+mod agreement;
+mod copies;
+mod outvoted;
+mod restored;
+mod room;
+mod stores;
+
 const BROKERS: [u32; 3] = [0, 1, 2];
+/// The directory of backups, which all brokers share.
+const BACKUPS: &str = "backups";
 /// After the last fault, every request is answered within this time.
 const RECOVERY: Duration = Duration::from_secs(10);
-/// Then replicas become equal within this time.
-const AGREEMENT: Duration = Duration::from_secs(10);
+/// How long a broker may take to tell how it is, and how often it is asked.
+const ANSWER: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(50);
+/// Room that brokers leave on their disks, and room with which they go on with work that is begun.
+const MIN_FREE_BYTES: u64 = 1 << 20;
+const LOW_BYTES: u64 = MIN_FREE_BYTES * 3 / 4;
 
 /// The outcome of a run.
 #[derive(Debug, Default)]
@@ -48,9 +64,13 @@ enum Fault {
     SlowSyncs,
     FailingSyncs,
     FullDisk,
+    /// Less room than brokers leave free; the log can still be written.
+    LowDisk,
     FailingReads,
     Clock,
     LoseDirectory,
+    /// A data directory is copied, or an old copy put back.
+    OldCopy,
     /// Digests of a state differ from the others'.
     Differ,
     /// A log rots.
@@ -69,7 +89,14 @@ struct World {
     directories: Vec<PathBuf>,
     lives: u64,
     has_lost: bool,
+    /// Brokers whose replica may be another one in the end.
+    excused: BTreeSet<u32>,
+    /// The last whole archive may have been removed.
+    may_lose_records: bool,
+    copies: Vec<Option<PathBuf>>,
     offsets_ms: Vec<i64>,
+    /// Room on the disk of each broker.
+    free_bytes: [Arc<AtomicU64>; BROKERS.len()],
     faults: Vec<String>,
     began: Instant,
 }
@@ -90,17 +117,22 @@ impl World {
         let directory = self.directories[broker as usize].clone();
         std::fs::create_dir_all(&directory).expect("the scratch directory can be written");
         let mut options = Options::new(directory);
-        options.node_id = broker;
-        options.disk.min_free_bytes = 0;
-        options.log.min_free_bytes = 1;
-        options.log.segment_bytes = 64 << 10;
-        options.log.retained_bytes = 128 << 10;
-        options.log_kept_bytes = self.plan.log_kept_bytes;
-        options.state.flush_interval = Duration::from_millis(self.plan.flush_interval_ms);
-        options.state.page_cache_bytes = self.plan.cache_bytes as usize;
-        options.state.value_cache_bytes = self.plan.cache_bytes;
-        options.export.stream.park_after = 2;
-        options.export.others = vec![archive::factory(broker), archive::shared_factory()];
+        options.partition.node_id = broker;
+        let free_bytes = Arc::clone(&self.free_bytes[broker as usize]);
+        options.disk.min_free_bytes = MIN_FREE_BYTES;
+        options.disk.probe = DiskProbe::new(move |_| Some((free_bytes.load(Ordering::Relaxed), u64::MAX)));
+        options.partition.log.min_free_bytes = 1;
+        options.partition.log.segment_bytes = 64 << 10;
+        options.partition.log.retained_bytes = 128 << 10;
+        options.partition.log_kept_bytes = self.plan.log_kept_bytes;
+        options.partition.state.flush_interval = Duration::from_millis(self.plan.flush_interval_ms);
+        options.partition.state.page_cache_bytes = self.plan.cache_bytes as usize;
+        options.partition.state.value_cache_bytes = self.plan.cache_bytes;
+        options.partition.export.stream.park_after = 2;
+        options.backups = Some(PathBuf::from(BACKUPS));
+        options.partition.export.stream.retry_max = Duration::from_secs(1);
+        options.store = Some(archive::queries(broker));
+        options.partition.export.others = vec![archive::factory(broker), archive::shared_factory()];
         let life = Life::begin(Beginning {
             options,
             brokers: &BROKERS,
@@ -117,6 +149,7 @@ impl World {
         let next = self.next_directory(broker);
         // Clients that have it only wait for its answers.
         life.end(how, &self.network, &next).expect("the scratch directory can be written");
+        archive::close(broker);
         self.directories[broker as usize] = next;
     }
 
@@ -141,6 +174,7 @@ impl World {
         }
         for broker in BROKERS {
             self.offsets_ms[broker as usize] = 0;
+            self.free_bytes[broker as usize].store(u64::MAX, Ordering::Relaxed);
             match self.scene.life(broker) {
                 None => self.start(broker),
                 Some(life) => {
@@ -180,9 +214,11 @@ impl World {
             (Fault::SlowSyncs, plan.slow_syncs),
             (Fault::FailingSyncs, plan.failing_syncs),
             (Fault::FullDisk, plan.full_disks),
+            (Fault::LowDisk, plan.low_disks),
             (Fault::FailingReads, plan.failing_reads),
             (Fault::Clock, plan.clocks),
             (Fault::LoseDirectory, once(plan.lost_directories)),
+            (Fault::OldCopy, once(plan.old_copies)),
             (Fault::Differ, once(plan.differences)),
             (Fault::FlipBit, once(plan.flipped_bits)),
             (Fault::HandOver, plan.hand_overs),
@@ -232,9 +268,11 @@ impl World {
                 // A state that differs could be read and exported before it is found.
                 self.say(format!("the digests of broker {broker} are wrong"));
                 self.has_lost = true;
+                self.excused.insert(broker);
                 let asked = life.call(|node| async move { node.plant_wrong_digests() });
                 drop(tokio::spawn(timeout(RECOVERY, asked)));
             }
+            (Fault::OldCopy, Some(_)) => self.strike_with_copy(broker),
             (Fault::Kill | Fault::LosePower | Fault::LoseDirectory | Fault::FlipBit, Some(_)) => {
                 self.strike_process(fault, broker);
             }
@@ -247,6 +285,7 @@ impl World {
         if fault == Fault::LoseDirectory {
             self.say(format!("broker {broker} is killed and loses its data directory"));
             self.has_lost = true;
+            self.excused.insert(broker);
             self.end(broker, LifeEnd::DirectoryLost);
             archive::forget(broker);
             return;
@@ -254,6 +293,7 @@ impl World {
         if fault == Fault::FlipBit {
             self.say(format!("broker {broker} is killed, and a bit of its log flips"));
             self.has_lost = true;
+            self.excused.insert(broker);
             self.end(broker, LifeEnd::Killed);
             let log = self.directories[broker as usize].join("log");
             disk::flip_bit(&log, &mut self.random).expect("the scratch directory can be written");
@@ -290,6 +330,12 @@ impl World {
                 self.say(format!("the disk of broker {broker} is full"));
                 life.change_disk(|faults| faults.is_full = true);
             }
+            Fault::LowDisk => {
+                // One that is asked again and again has room now and then.
+                let free_bytes = *self.random.pick(&[0, LOW_BYTES, LOW_BYTES, MIN_FREE_BYTES]);
+                self.say(format!("the disk of broker {broker} has {free_bytes} bytes of room"));
+                self.free_bytes[broker as usize].store(free_bytes, Ordering::Relaxed);
+            }
             Fault::FailingReads => {
                 self.say(format!("reads of broker {broker} fail"));
                 life.change_disk(|faults| faults.fails_reads = true);
@@ -305,6 +351,29 @@ impl World {
         }
     }
 
+    /// The broker that leads, once all are ready; nobody if that takes too long.
+    async fn leader_of_all(&mut self) -> Option<u32> {
+        let deadline = Instant::now() + RECOVERY;
+        while Instant::now() < deadline {
+            self.revive();
+            let (mut leaders, mut ready) = (Vec::new(), 0);
+            for broker in BROKERS {
+                let Some(life) = self.scene.life(broker) else { continue };
+                let asked = life.call(|node| async move { (node.leads(), node.is_ready()) });
+                let (leads, is_ready) = timeout(ANSWER, asked).await.ok().flatten().unwrap_or_default();
+                leaders.extend(leads.then_some(broker));
+                ready += usize::from(is_ready);
+            }
+            if let [leader] = leaders[..]
+                && ready == BROKERS.len()
+            {
+                return Some(leader);
+            }
+            sleep(LOOK).await;
+        }
+        None
+    }
+
     fn mend(&mut self) {
         self.say("all faults are mended".to_owned());
         self.heal();
@@ -312,75 +381,6 @@ impl World {
             self.rough();
         }
     }
-
-    /// All replicas come to one state.
-    async fn agree(&mut self) -> Result<(), String> {
-        let deadline = Instant::now() + AGREEMENT;
-        loop {
-            let mut hashes = Vec::new();
-            for broker in BROKERS {
-                let Some(life) = self.scene.life(broker) else {
-                    return Err(format!("broker {broker} is away"));
-                };
-                let asked =
-                    life.call(|node| async move { node.state_hash().map_err(|error| error.to_string()) });
-                hashes.push(timeout(RECOVERY, asked).await.ok().flatten());
-            }
-            let archives = BROKERS.map(archive::records);
-            if let Some(Ok((position, _))) = hashes[0]
-                && hashes.iter().all(|hash| *hash == hashes[0])
-                && archives.iter().chain([&archive::shared()]).all(|records| *records == archives[0])
-                && archives[0].last_key_value().is_some_and(|(last, _)| *last <= position)
-            {
-                return Ok(());
-            }
-            let same_position = |a: &Option<Result<(u64, u64), String>>,
-                                 b: &Option<Result<(u64, u64), String>>| {
-                matches!((a, b), (Some(Ok(a)), Some(Ok(b))) if a.0 == b.0 && a.1 != b.1)
-            };
-            if Instant::now() > deadline {
-                let differ =
-                    (0..3).any(|one| (0..one).any(|other| same_position(&hashes[one], &hashes[other])));
-                let differ = if differ { "replicas differ" } else { "replicas do not become equal" };
-                if hashes.iter().all(|hash| *hash == hashes[0]) {
-                    let [first, second, third] = archives;
-                    return Err(format!(
-                        "records differ: {}",
-                        differences(&[first, second, third, archive::shared()])
-                    ));
-                }
-                return Err(format!("{differ}: {hashes:x?}"));
-            }
-            self.revive();
-            self.replay_parked().await;
-            sleep(Duration::from_millis(50)).await;
-        }
-    }
-
-    /// Has parked records tried again, at any broker.
-    async fn replay_parked(&mut self) {
-        let Some(life) = self.scene.life(*self.random.pick(&BROKERS)) else { return };
-        let asked = life.call(|node| async move {
-            let parked = node.exports().map_or(0, |exports| exports.parked_count(archive::SHARED_ID));
-            if parked > 0 {
-                // It is asked again as long as any is parked.
-                let _ = node.replay_parked(archive::SHARED_ID).await;
-            }
-        });
-        let _ = timeout(RECOVERY, asked).await;
-    }
-}
-
-/// The first position at which archives, that of all last, differ, and how far each goes.
-fn differences(archives: &[archive::Records; 4]) -> String {
-    let all: std::collections::BTreeSet<u64> =
-        archives.iter().flat_map(|records| records.keys().copied()).collect();
-    let differ =
-        |position: &&u64| archives.iter().any(|records| records.get(position) != archives[0].get(position));
-    let first = all.iter().find(differ);
-    let lasts = archives.each_ref().map(|records| records.last_key_value().map(|(last, _)| *last));
-    let at_first = first.map(|position| archives.each_ref().map(|records| records.get(position).copied()));
-    format!("first at {first:?}: {at_first:x?}; they go up to {lasts:?}")
 }
 
 /// Runs a seed, in a process of its own, whose current directory gets the brokers' files.
@@ -408,7 +408,11 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
         directories,
         lives: 0,
         has_lost: false,
+        excused: BTreeSet::new(),
+        may_lose_records: false,
+        copies: vec![None; BROKERS.len()],
         offsets_ms: vec![0; BROKERS.len()],
+        free_bytes: std::array::from_fn(|_| Arc::new(AtomicU64::new(u64::MAX))),
         faults: Vec::new(),
         began: Instant::now(),
     };
@@ -420,10 +424,19 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
         scene.ledger().violated("the cluster does not begin".to_owned());
         return world.outcome();
     }
+    if world.plan.is_restored
+        && let Err(reason) = world.begin_restored().await
+    {
+        scene.ledger().violated(reason);
+        return world.outcome();
+    }
     if world.plan.is_rough {
         world.rough();
     }
     let clients = world.clients();
+    if world.plan.is_outvoted {
+        world.outvote().await;
+    }
     let faults_end = Instant::now() + Duration::from_millis(world.plan.length_ms);
     while Instant::now() < faults_end {
         let (least, most) = world.plan.pause_ms;
@@ -432,10 +445,7 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
         world.strike();
         world.revive();
     }
-    world.say("no more faults".to_owned());
-    world.heal();
-    world.revive();
-    archive::refuse(0);
+    world.end_faults().await;
     // From here on the cluster has no excuse.
     scene.ledger().slowest_ms = 0;
     scene.stop();
@@ -443,6 +453,9 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
     if scene.ledger().violations.is_empty()
         && let Err(reason) = world.agree().await
     {
+        scene.ledger().violated(reason);
+    }
+    if let Err(reason) = world.check_replicas() {
         scene.ledger().violated(reason);
     }
     let unknown = scene.ledger().unknown();
@@ -453,6 +466,22 @@ async fn play(plan: Plan, mut random: Random) -> RunOutcome {
 }
 
 impl World {
+    /// Everything is mended, and what must go well with clients at work is tried.
+    async fn end_faults(&mut self) {
+        self.say("no more faults".to_owned());
+        self.heal();
+        self.revive();
+        archive::refuse(0);
+        if self.plan.low_disks > 0
+            && let Err(reason) = self.fill_leader().await
+        {
+            self.scene.ledger().violated(reason);
+        }
+        if self.plan.removed_stores > 0 {
+            self.remove_stores(self.plan.removed_stores).await;
+        }
+    }
+
     /// Clients at work, until they are told to stop.
     fn clients(&self) -> Vec<JoinHandle<()>> {
         let plan = &self.plan;
@@ -460,7 +489,9 @@ impl World {
         let creators = (0..plan.creators).map(|client| tokio::spawn(scene().creator(client)));
         let workers = (0..plan.workers).map(|client| tokio::spawn(scene().worker(client)));
         let registers = (0..plan.registers).map(|client| tokio::spawn(scene().register(client)));
-        creators.chain(workers).chain(registers).collect()
+        // Without one, the others begin as in seeds of earlier releases.
+        let purgers = (plan.purges > 0).then(|| tokio::spawn(scene().purger(plan.purges)));
+        creators.chain(workers).chain(registers).chain(purgers).collect()
     }
 
     /// All clients get their answers.

@@ -11,6 +11,10 @@ const TWICE: u64 = 15;
 /// Bugs that few seeds find; `make planted` plants all.
 const PLANTED: &str =
     "SkippedSync,AppliedOneMore,SnapshotLacksRows,StaleRead,MixedAnswers,ForgottenKey,SkippedRecords";
+/// Seeds beyond the first that found a bug: a record of before a purge was parked after it, and came back; a command
+/// that may have happened was answered as if it had not; a purge that came late was done; a group began
+/// again and again after a sync had failed behind a snapshot.
+const MENDED: [u64; 5] = [1199, 1256, 1871, 1532, 1351];
 
 fn simulator(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_simulator")).args(arguments).output().unwrap();
@@ -29,6 +33,14 @@ fn seeds_keep_all_promises_and_run_twice_in_the_same_way() {
     // The order in which locks are handed over depends on addresses.
     let all = text.contains(&format!("{twice} of {twice} seeds ran twice in the same way"));
     assert!(all || text.contains("addresses are random here"), "{text}");
+}
+
+#[test]
+fn seeds_that_broke_a_promise_once_keep_it() {
+    for seed in MENDED {
+        let text = simulator(&["--seeds", "1", "--first", &seed.to_string()]);
+        assert!(text.contains("simulation: 1 passed, 0 failed"), "{seed}: {text}");
+    }
 }
 
 #[test]

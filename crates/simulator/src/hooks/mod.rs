@@ -10,7 +10,7 @@ mod time;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use libc::{c_int, c_long, c_void};
+use libc::{c_int, c_long, c_void, timespec};
 
 /// The real function of a name, found once.
 pub(crate) struct Real {
@@ -97,4 +97,9 @@ pub use threads::prepare;
 pub fn exit(code: c_int) -> ! {
     // SAFETY: nothing of this process is needed any more; what it printed is flushed line by line.
     unsafe { libc::_exit(code) }
+}
+
+/// A time of the system, in nanoseconds.
+fn nanoseconds(time: &timespec) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

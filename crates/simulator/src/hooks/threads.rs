@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{c_int, c_long, c_void, pthread_attr_t, pthread_t, timespec};
 
-use super::{fail, real, system_call};
+use super::{fail, nanoseconds, real, system_call};
 use crate::scheduler::{self, Turn, Woken};
 
 type Main = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -153,8 +153,4 @@ unsafe fn futex(word: *const AtomicU32, operation: c_int, value: u32, time: c_lo
         Woken::Up => 0,
         Woken::Late => c_long::from(fail(libc::ETIMEDOUT)),
     }
-}
-
-pub(super) fn nanoseconds(time: &timespec) -> u64 {
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -2,8 +2,7 @@
 
 use libc::{c_int, c_uint, c_void, clockid_t, size_t, ssize_t, timespec};
 
-use super::real;
-use super::threads::nanoseconds;
+use super::{nanoseconds, real};
 use crate::scheduler;
 
 /// # Safety
