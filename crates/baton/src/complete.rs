@@ -9,8 +9,9 @@ use client::RestClient;
 use serde_json::{Value, json};
 
 use crate::connect;
-use crate::layers::{Layers, ServerSettings};
+use crate::layers::Layers;
 use crate::profiles::Profiles;
+use crate::server_settings::ServerSettings;
 
 /// The variable by which a shell asks for completions.
 pub(crate) const VARIABLE: &str = "BATON_COMPLETE";

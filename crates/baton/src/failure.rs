@@ -9,7 +9,7 @@ use client::ConnectFault;
 const REFUSED: u8 = 1;
 /// The command line or the configuration is wrong; also what clap exits with.
 const USAGE: u8 = 2;
-/// Nobody answers at the address.
+/// No server answers at the address.
 const UNREACHABLE: u8 = 3;
 
 const UNKNOWN_OUTCOME: &str = "whether the request took effect is not known; look before you repeat it";
@@ -71,7 +71,7 @@ impl Failure {
             error if error.is_unauthenticated() => failure.hint(
                 "give credentials: --username with the password in BATON_PASSWORD, a token in BATON_TOKEN, or a profile",
             ),
-            error if error.is_resource_exhausted() && error.to_string().contains("disk") => {
+            error if error.is_disk_full() => {
                 failure.hint("make room on the disk of the server's data, or lower data.min_free_bytes")
             }
             error if error.is_resource_exhausted() => failure.hint("the server is busy; try again later"),
@@ -159,15 +159,20 @@ mod tests {
             assert!(failure.hint.is_some_and(|hint| hint.contains(advice)), "{fault:?}");
         }
         let hint = |error: &client::Error| Failure::request("search", error).hint.unwrap_or_default();
-        let exhausted = |detail: &str| client::Error::Problem {
+        let exhausted = |code: &str| client::Error::Problem {
             status: 503,
             title: "RESOURCE_EXHAUSTED".to_owned(),
-            detail: detail.to_owned(),
+            detail: "the disk is mentioned".to_owned(),
+            code: code.to_owned(),
         };
-        assert!(hint(&exhausted("the disk has only 5 bytes left")).contains("make room"));
-        assert!(hint(&exhausted("too many requests")).contains("busy"));
-        let refused =
-            client::Error::Problem { status: 404, title: "NOT_FOUND".to_owned(), detail: "none".to_owned() };
+        assert!(hint(&exhausted("DISK_FULL")).contains("make room"));
+        assert!(hint(&exhausted("BUSY")).contains("busy"));
+        let refused = client::Error::Problem {
+            status: 404,
+            title: "NOT_FOUND".to_owned(),
+            detail: "none".to_owned(),
+            code: "NOT_FOUND".to_owned(),
+        };
         assert_eq!(Failure::request("run p", &refused).code, REFUSED);
         assert_eq!(Failure::usage("wrong").code, USAGE);
     }

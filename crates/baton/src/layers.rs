@@ -8,24 +8,12 @@ use std::time::Duration;
 
 use client::Protocol;
 
-use crate::connect::REQUEST_TIMEOUT;
 use crate::failure::Failure;
 use crate::profiles::Profiles;
+use crate::server_settings::ServerSettings;
 
-/// Parts that one layer knows of a server.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct ServerSettings {
-    pub(crate) rest_address: Option<String>,
-    pub(crate) grpc_address: Option<String>,
-    pub(crate) management_address: Option<String>,
-    pub(crate) username: Option<String>,
-    pub(crate) password: Option<String>,
-    pub(crate) token: Option<String>,
-    pub(crate) authorities: Option<PathBuf>,
-    pub(crate) certificate_chain: Option<PathBuf>,
-    pub(crate) private_key: Option<PathBuf>,
-    pub(crate) request_timeout: Option<Duration>,
-}
+/// How long a request may take unless told otherwise.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The place of a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,10 @@ mod failure;
 mod layers;
 mod logging;
 mod output;
+mod private;
 mod profiles;
+mod runtime;
+mod server_settings;
 mod start;
 
 use std::process::ExitCode;
@@ -24,6 +27,7 @@ use clap_complete::CompleteEnv;
 
 use cli::{Cli, Command};
 use failure::Failure;
+use runtime::block_on;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -39,7 +43,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether a command writes data of a server.
+fn keeps_data(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Start(_)
+            | Command::History(_)
+            | Command::Restore(_)
+            | Command::Partition(_)
+            | Command::DevCluster(_)
+    )
+}
+
 fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
+    if keeps_data(&command) {
+        private::close_to_others();
+    }
     match command {
         Command::Start(arguments) => start::run(&arguments, began),
         Command::Config(arguments) => command::config::run(&arguments),
@@ -66,7 +85,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Export(arguments) => block_on(command::export::run(&arguments)),
         Command::Import(arguments) => block_on(command::import::run(&arguments)),
         Command::Banned(arguments) => block_on(command::banned::run(&arguments)),
-        Command::History(arguments) => command::history::run(&arguments),
+        Command::History(arguments) => block_on(command::history::run(&arguments)),
         Command::Restore(arguments) => command::restore::run(&arguments),
         Command::Partition(arguments) => block_on(command::partition::run(&arguments)),
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
@@ -79,12 +98,4 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Profiles(arguments) => command::profiles::run(&arguments),
         Command::Completions(arguments) => command::completions::run(&arguments),
     }
-}
-
-fn block_on(work: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
-    runtime.block_on(work)
 }

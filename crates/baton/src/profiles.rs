@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::config::did_you_mean;
 use crate::failure::Failure;
-use crate::layers::ServerSettings;
+use crate::server_settings::ServerSettings;
 
 /// Bits of the mode by which others than the owner may do anything.
 const OF_OTHERS: u32 = 0o077;

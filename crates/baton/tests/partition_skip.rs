@@ -166,7 +166,7 @@ fn a_batch_that_stops_a_partition_is_named_and_set_aside() {
     let bad_job = server.activate("bad").remove(0);
     assert_eq!(server.manage("/actuator/health/liveness").unwrap().0, 200);
     let rest = server.rest.clone();
-    // Nobody gets an answer to this.
+    // This request gets no answer.
     let waiting = std::thread::spawn(move || {
         ask(&rest, "POST", &format!("/v2/jobs/{bad_job}/completion"), &json!({})).map(|(status, _)| status)
     });

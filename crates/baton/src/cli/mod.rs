@@ -4,6 +4,7 @@ mod change;
 mod operate;
 mod process;
 mod server;
+mod target;
 mod work;
 
 use clap::{Args, Parser, Subcommand};
@@ -29,8 +30,8 @@ pub(crate) use self::work::{
     ActivateArguments, CompleteArguments, Deploy, FailArguments, JobKeys, Jobs, JobsAction, Retry, Run,
     ThrowArguments, Work,
 };
-use crate::connect::RestTarget;
 use crate::failure::Failure;
+use target::RestTarget;
 
 /// A server's REST API, and how the answer is printed.
 #[derive(Debug, Args)]
@@ -154,7 +155,7 @@ fn key(text: &str) -> Result<String, String> {
     if is_key { Ok(text.to_owned()) } else { Err("expected a key: digits".to_owned()) }
 }
 
-/// The same of what has a number alone.
+/// A key that is one number above 0.
 fn number(text: &str) -> Result<i64, String> {
     text.parse().ok().filter(|key| *key > 0).ok_or_else(|| "expected a key: digits".to_owned())
 }

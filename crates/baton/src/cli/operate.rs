@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 
+use super::target::RestTarget;
 use super::{RestCommand, key, number};
 use crate::command::kind::Kind;
 use crate::complete;
@@ -113,7 +114,7 @@ pub(crate) struct Export {
     #[arg(long)]
     pub(crate) whole: bool,
     #[command(flatten)]
-    pub(crate) target: crate::connect::RestTarget,
+    pub(crate) target: RestTarget,
 }
 
 #[derive(Debug, Args)]

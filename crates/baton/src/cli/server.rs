@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use broker::set_aside::ClosedPartition;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
+use protocol::PartitionId;
 
+use super::target::{ManagementTarget, Target};
 use super::{key_value, number};
 use crate::complete;
-use crate::connect::{ManagementTarget, Target};
 
 #[derive(Debug, Args)]
 pub(crate) struct ProfilePicture {
@@ -37,6 +39,9 @@ pub(crate) struct Start {
     /// Where probes, metrics and operations listen (management.listen).
     #[arg(long, value_name = "ADDR")]
     pub(crate) management: Option<String>,
+    /// Let ports that ask for no credentials listen on other addresses than loopback (security.open).
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Log levels, such as info or info,broker=debug (logging.level).
     #[arg(long, value_name = "LEVELS")]
     pub(crate) log_level: Option<String>,
@@ -90,9 +95,8 @@ pub(crate) enum PartitionAction {
         /// Position of the batch in the log, as the liveness probe and the log of the server tell it.
         #[arg(value_name = "POSITION", value_parser = clap::value_parser!(u64).range(1..))]
         position: u64,
-        /// Directory of the log and the state; no server may have it open.
-        #[arg(long, value_name = "DIR")]
-        data_dir: PathBuf,
+        #[command(flatten)]
+        place: PartitionPlace,
         /// Take any batch that the state on disk does not have, though the server has not noted that it stood
         /// there. Its changes are undone, acknowledged ones included.
         #[arg(long)]
@@ -103,10 +107,27 @@ pub(crate) enum PartitionAction {
         /// Position of the batch in the log.
         #[arg(value_name = "POSITION")]
         position: Option<u64>,
-        /// Directory of the log and the state.
-        #[arg(long, value_name = "DIR")]
-        data_dir: PathBuf,
+        #[command(flatten)]
+        place: PartitionPlace,
     },
+}
+
+/// The place of a partition on this machine.
+#[derive(Debug, Args)]
+pub(crate) struct PartitionPlace {
+    /// Directory of the log and the state; no server may have it open.
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+    /// Number of the partition.
+    #[arg(long, value_name = "N", default_value_t = protocol::FIRST_PARTITION, value_parser = clap::value_parser!(u16).range(1..))]
+    partition: PartitionId,
+}
+
+impl PartitionPlace {
+    /// The partition, which no server has open.
+    pub(crate) fn closed(&self) -> ClosedPartition<'_> {
+        ClosedPartition::new(&self.data_dir, self.partition)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -128,6 +149,11 @@ pub(crate) enum HistoryAction {
         /// File of the history in it (secondary_storage.sqlite.path).
         #[arg(long, value_name = "FILE")]
         path: Option<PathBuf>,
+    },
+    /// Have the history of a running server go on without the records that are missing for good.
+    Begin {
+        #[command(flatten)]
+        target: ManagementTarget,
     },
 }
 
@@ -174,6 +200,7 @@ pub(crate) struct Bench {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// Take all measurements that the project promises, each against a server of its own.
+    #[cfg(feature = "suite")]
     Suite(Box<bench::suite::SuiteOptions>),
     /// Put measurements together, such as those of several load generators: quantiles are those of all requests.
     Merge {

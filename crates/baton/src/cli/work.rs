@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
 
+use super::target::Target;
 use super::{RestCommand, number};
 use crate::complete;
-use crate::connect::Target;
 
 #[derive(Debug, Args)]
 pub(crate) struct Deploy {

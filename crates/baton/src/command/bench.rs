@@ -9,6 +9,7 @@ use crate::output;
 
 pub(crate) async fn run(arguments: &Bench) -> Result<ExitCode, Failure> {
     match &arguments.more {
+        #[cfg(feature = "suite")]
         Some(BenchCommand::Suite(options)) => {
             let table = ::bench::suite::run(options).await.map_err(failed)?;
             output::line(if arguments.json { table.json() } else { table.text() })?;

@@ -16,7 +16,7 @@ pub(super) async fn text(
     client.call(call).await.map_err(|error| Failure::request(action, &error))
 }
 
-/// The same, with the answer read.
+/// Makes a call and parses the JSON of its answer.
 pub(super) async fn json(
     client: &RestClient,
     call: &ApiCall<'_>,

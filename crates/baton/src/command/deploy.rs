@@ -64,12 +64,12 @@ pub(crate) async fn run(arguments: &Deploy) -> Result<ExitCode, Failure> {
 fn generic(name: &str, content: &[u8]) -> Option<String> {
     let ending = Path::new(name).extension().map(|ending| ending.to_string_lossy()).unwrap_or_default();
     let text = String::from_utf8_lossy(content);
-    let is_read = READ.contains(&ending.as_ref());
-    if is_read && (ending != "xml" || ::bpmn::is_model(content)) {
+    let lower = ending.to_lowercase();
+    let is_read = READ.contains(&lower.as_str());
+    if is_read && (lower != "xml" || ::bpmn::is_model(content)) {
         return None;
     }
     let sign = SIGNS.iter().find(|(sign, _)| text.contains(sign)).map(|(_, ending)| *ending);
-    let lower = ending.to_lowercase();
     let is_alike = |read: &&str| {
         // A name that lost its end, such as order.bpm.
         (lower.len() > 1 && read.starts_with(&lower)) || strsim::jaro_winkler(&lower, read) >= LIKENESS_MIN
@@ -134,13 +134,12 @@ mod tests {
     #[test]
     fn files_that_nothing_runs_are_told() {
         let model = b"<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\"";
-        for read in ["order.bpmn", "order.xml", "a.b.dmn", "ask.form"] {
+        for read in ["order.bpmn", "order.xml", "a.b.dmn", "ask.form", "ORDER.BPMN", "Order.Xml"] {
             assert_eq!(generic(read, model), None, "{read}");
         }
         let said = |name: &str, content: &[u8]| generic(name, content).unwrap();
         assert!(said("order.bpm", model).ends_with("a name that ends with .bpmn makes it one"));
         assert!(said("order", model).ends_with(".bpmn makes it one"), "the content tells");
-        assert!(said("order.BPMN", b"").ends_with(".bpmn makes it more"), "endings are of small letters");
         assert!(said("order.bpm", b"").ends_with(".bpmn makes it more"));
         assert!(said("ask.from", b"").ends_with(".form makes it more"));
         assert_eq!(

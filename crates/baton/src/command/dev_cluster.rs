@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use ring::rand::{self, SystemRandom};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -46,6 +48,33 @@ impl Layout {
         self.folder(broker).join("baton.yaml")
     }
 
+    /// The file with the secret of the cluster.
+    fn secret_file(&self) -> PathBuf {
+        self.directory.join("peers.secret")
+    }
+
+    /// Makes the secret of the cluster, unless it is there. None but the owner of the file may read it.
+    fn write_secret(&self) -> Result<(), Failure> {
+        let path = self.secret_file();
+        let failed =
+            |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", path.display()));
+        fs::create_dir_all(&self.directory).map_err(failed)?;
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(0o600);
+        match options.open(&path) {
+            Ok(mut file) => {
+                let secret: [u8; 32] = rand::generate(&SystemRandom::new())
+                    .map_err(|_| failed(std::io::Error::other("the system gives no random numbers")))?
+                    .expose();
+                let text = secret.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+                file.write_all(format!("{text}\n").as_bytes()).map_err(failed)?;
+                file.sync_all().map_err(failed)
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     /// The configuration file of a broker.
     fn config(&self, broker: u16) -> String {
         let peers: Vec<String> =
@@ -61,7 +90,7 @@ impl Layout {
              rest:\n  listen: {}\n\
              grpc:\n  listen: {}\n\
              management:\n  listen: {}\n\
-             peers:\n  listen: {}\n",
+             peers:\n  listen: {}\n  secret_file: {}\n",
             self.brokers,
             peers.join(", "),
             quoted(&data),
@@ -69,6 +98,7 @@ impl Layout {
             listen(1),
             listen(2),
             listen(3),
+            quoted(&self.secret_file()),
         );
         text
     }
@@ -119,6 +149,10 @@ pub(crate) async fn run(arguments: &DevCluster) -> Result<ExitCode, Failure> {
     }
     let directory = std::path::absolute(&arguments.data_dir).map_err(Failure::new)?;
     let layout = Layout { directory, base_port: arguments.base_port, brokers: arguments.brokers };
+    // The files of an earlier release name no secret; such a cluster goes on without one.
+    if (0..layout.brokers).any(|broker| !layout.file(broker).exists()) {
+        layout.write_secret()?;
+    }
     for broker in 0..layout.brokers {
         layout.write_config(broker)?;
     }
@@ -266,6 +300,8 @@ fn watch(layout: &Layout, broker: u16, mut child: Child) -> impl Future<Output =
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
     use crate::config;
 
@@ -273,6 +309,11 @@ mod tests {
     fn a_written_configuration_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
         let layout = Layout { directory: directory.path().join("it's here"), base_port: 30000, brokers: 3 };
+        layout.write_secret().unwrap();
+        let secret = fs::read_to_string(layout.secret_file()).unwrap();
+        assert_eq!(fs::metadata(layout.secret_file()).unwrap().permissions().mode() & 0o777, 0o600);
+        layout.write_secret().unwrap();
+        assert_eq!(fs::read_to_string(layout.secret_file()).unwrap(), secret, "it stays");
         for broker in 0..3 {
             layout.write_config(broker).unwrap();
             let config = config::load(Some(&layout.file(broker)), [], Vec::new()).unwrap();
@@ -281,6 +322,7 @@ mod tests {
             assert_eq!(config.rest.listen.as_str(), format!("127.0.0.1:{}", 30000 + broker * 10));
             assert_eq!(config.peers.listen.as_str(), format!("127.0.0.1:{}", 30003 + broker * 10));
             assert_eq!(config.data.directory, layout.folder(broker).join("data"));
+            assert!(config.secret_of_peers().unwrap().is_some());
         }
         // Changes by hand stay; another cluster is refused.
         let changed = fs::read_to_string(layout.file(0)).unwrap() + "logging:\n  level: debug\n";

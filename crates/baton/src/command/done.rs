@@ -43,7 +43,7 @@ impl Done {
         self.add_item(key, outcome.map(|()| item));
     }
 
-    /// The same with the answer of the API; none for those that fail.
+    /// Adds the outcome of one, which the output shows as the API has answered; a failure adds no item.
     pub(super) fn add_item(&mut self, key: impl Display, outcome: Result<Value, Failure>) {
         let told = match outcome {
             Ok(item) => {

@@ -1,4 +1,4 @@
-//! `baton history`: the embedded history as a file.
+//! `baton history`: the embedded history as a file, and what to do when records of it are lost.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,10 +10,18 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
 
-pub(crate) fn run(arguments: &History) -> Result<ExitCode, Failure> {
-    let HistoryAction::Copy { target, data_dir, path } = &arguments.action;
-    let default = Config::default().secondary_storage_sqlite.path;
-    copy(&data_dir.join(path.as_ref().unwrap_or(&default)), target)?;
+pub(crate) async fn run(arguments: &History) -> Result<ExitCode, Failure> {
+    match &arguments.action {
+        HistoryAction::Copy { target, data_dir, path } => {
+            let default = Config::default().secondary_storage_sqlite.path;
+            copy(&data_dir.join(path.as_ref().unwrap_or(&default)), target)?;
+        }
+        HistoryAction::Begin { target } => {
+            let begun = target.connect()?.begin_history().await;
+            begun.map_err(|error| Failure::request("have the history go on", &error))?;
+            output::line("the history goes on without the records that are missing")?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -56,7 +56,7 @@ impl Kind {
         serde_json::from_str(&self.search_for_answer(client, request).await?).map_err(Failure::new)
     }
 
-    /// The same; the answer as the API gives it.
+    /// The unparsed JSON answer of the API to a search.
     pub(crate) async fn search_for_answer(
         self,
         client: &RestClient,

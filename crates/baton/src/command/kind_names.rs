@@ -4,7 +4,7 @@
 pub(crate) struct ApiNames {
     /// Its name in messages.
     pub(crate) one: &'static str,
-    /// The same of several.
+    /// The name of several, in messages.
     pub(crate) plural: &'static str,
     /// The property with its time, if lists can be ordered by it.
     pub(crate) moment: Option<&'static str>,

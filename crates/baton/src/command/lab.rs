@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use lab::{LabArguments, LabCommand};
 
 use crate::failure::Failure;
+use crate::runtime::block_on;
 
 pub(crate) fn run(arguments: &LabArguments) -> Result<ExitCode, Failure> {
     if let LabCommand::Worker { knobs } = &arguments.command {
@@ -13,5 +14,5 @@ pub(crate) fn run(arguments: &LabArguments) -> Result<ExitCode, Failure> {
     // Figures of such a build are no figures of the product.
     let build = if cfg!(debug_assertions) { ", with debug assertions" } else { "" };
     let version = format!("{}{build}", env!("CARGO_PKG_VERSION"));
-    crate::block_on(async { Ok(ExitCode::from(lab::run(&arguments.command, &version).await)) })
+    block_on(async { Ok(ExitCode::from(lab::run(&arguments.command, &version).await)) })
 }

@@ -1,9 +1,8 @@
 //! `baton partition`: batches that stop a partition are set aside, on a data directory that no server has open.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use broker::set_aside::{self, SetAside, SetAsideError};
+use broker::set_aside::{ClosedPartition, SetAside, SetAsideError};
 
 use crate::cli::{Partition, PartitionAction};
 use crate::failure::Failure;
@@ -11,15 +10,15 @@ use crate::output;
 
 pub(crate) async fn run(arguments: &Partition) -> Result<ExitCode, Failure> {
     match &arguments.action {
-        PartitionAction::Skip { position, data_dir, force } => skip(data_dir, *position, *force).await,
-        PartitionAction::Skipped { position: None, data_dir } => list(data_dir),
-        PartitionAction::Skipped { position: Some(position), data_dir } => show(data_dir, *position),
+        PartitionAction::Skip { position, place, force } => skip(place.closed(), *position, *force).await,
+        PartitionAction::Skipped { position: None, place } => list(place.closed()),
+        PartitionAction::Skipped { position: Some(position), place } => show(place.closed(), *position),
     }?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn skip(data_dir: &Path, position: u64, is_sure: bool) -> Result<(), Failure> {
-    let skipped = set_aside::set_aside(data_dir, position, is_sure).await;
+async fn skip(partition: ClosedPartition<'_>, position: u64, is_sure: bool) -> Result<(), Failure> {
+    let skipped = partition.set_aside(position, is_sure).await;
     let skipped =
         skipped.map_err(|error| failure(format!("set the batch at position {position} aside"), &error))?;
     output::line(describe(&skipped))?;
@@ -32,14 +31,13 @@ async fn skip(data_dir: &Path, position: u64, is_sure: bool) -> Result<(), Failu
     Ok(())
 }
 
-fn list(data_dir: &Path) -> Result<(), Failure> {
-    let all =
-        set_aside::list(data_dir).map_err(|error| failure("list batches that were set aside", &error))?;
+fn list(partition: ClosedPartition<'_>) -> Result<(), Failure> {
+    let all = partition.list().map_err(|error| failure("list batches that were set aside", &error))?;
     all.iter().try_for_each(|skipped| output::line(describe(skipped)))
 }
 
-fn show(data_dir: &Path, position: u64) -> Result<(), Failure> {
-    let skipped = set_aside::inspect(data_dir, position);
+fn show(partition: ClosedPartition<'_>, position: u64) -> Result<(), Failure> {
+    let skipped = partition.inspect(position);
     let skipped =
         skipped.map_err(|error| failure(format!("show the batch at position {position}"), &error))?;
     output::line(describe(&skipped))?;
@@ -58,7 +56,7 @@ fn describe(skipped: &SetAside) -> String {
 fn failure(action: impl std::fmt::Display, error: &SetAsideError) -> Failure {
     let failure = Failure::new(format!("cannot {action}: {error}"));
     match error {
-        SetAsideError::NoData(_) => failure.hint("name the directory that the server is started with by --data-dir"),
+        SetAsideError::NoData(..) => failure.hint("name the directory that the server is started with by --data-dir"),
         error if error.is_in_use() => {
             failure.hint("a server has it open: stop that first, by kill -9 if it does not stop otherwise")
         }

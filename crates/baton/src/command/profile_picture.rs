@@ -1,4 +1,4 @@
-//! `baton profile-picture FORMAT`: what a server starts to make a picture of its samples. Nobody else calls it.
+//! `baton profile-picture FORMAT`: what a server starts to make a picture of its samples. No user calls it.
 
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::Path;

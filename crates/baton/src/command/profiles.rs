@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use super::table;
 use crate::cli::{ProfileSettings, ProfilesAction, ProfilesCommand};
 use crate::failure::Failure;
-use crate::layers::ServerSettings;
 use crate::output;
 use crate::profiles::{Profiles, fields};
+use crate::server_settings::ServerSettings;
 
 const COLUMNS: [&str; 5] = ["profile", "default", "rest_address", "grpc_address", "username"];
 const SECRETS: [&str; 2] = ["password", "token"];

@@ -25,7 +25,7 @@ pub(super) fn line(value: &Value) -> String {
     }
 }
 
-/// The same, cut so that it fits into a table.
+/// A value on one line, cut to the width of a cell.
 fn cell(value: &Value) -> String {
     let mut text = line(value);
     if let Some((end, _)) = text.char_indices().nth(CELL_CHARS_MAX) {

@@ -1,12 +1,14 @@
 //! The file with who is there from the start (`security.initialization`).
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use auth::ClaimPath;
 use protocol::{
     Authorization, AuthorizationScope, Circle, CircleKind, EntityType, IdentityCommand, MappingRule,
-    Membership, Name, PermissionType, ResourceType, UserTaskProperty,
+    Membership, Name, PermissionType, ResourceType, UserTaskProperty, is_kept_in_paths, is_path_part,
 };
 use serde::Deserialize;
 
@@ -94,11 +96,14 @@ impl Identities {
     /// Reads the file. The error names it, and what is wrong where; never a value.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let fail = |reason: String| format!("{} (security.initialization): {reason}", path.display());
-        let size = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?.len();
-        if size > FILE_BYTES_MAX {
+        let mut text = String::new();
+        // Devices have more than they say.
+        let read = File::open(path)
+            .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text))
+            .map_err(|error| fail(error.to_string()))?;
+        if read as u64 > FILE_BYTES_MAX {
             return Err(fail(format!("larger than {FILE_BYTES_MAX} bytes")));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
         Self::parse(&text).map_err(fail)
     }
 
@@ -111,9 +116,52 @@ impl Identities {
                 return Err(format!("users[{at}]: username and password must not be blank"));
             }
         }
+        read.check_ids()?;
         // Tells now what is wrong with the rest.
         read.commands()?;
         Ok(read)
+    }
+
+    /// IDs stand in paths of addresses, where some would be others.
+    fn check_ids(&self) -> Result<(), String> {
+        let rule = "must be one part of a path, neither '.' nor '..' and without any of / \\ % ? #";
+        let new = |place: String, id: &str| {
+            if is_path_part(id) { Ok(()) } else { Err(format!("{place}: {rule}")) }
+        };
+        // It may be kept elsewhere, where other rules hold.
+        let named = |place: String, id: &str| {
+            if is_kept_in_paths(id) { Ok(()) } else { Err(format!("{place}: must have no part '.' or '..'")) }
+        };
+        for (at, user) in self.users.iter().enumerate() {
+            new(format!("users[{at}].username"), &user.username)?;
+        }
+        for (at, rule) in self.mapping_rules.iter().enumerate() {
+            new(format!("mapping_rules[{at}].id"), &rule.id)?;
+        }
+        for (section, circles) in
+            [("groups", &self.groups), ("roles", &self.roles), ("tenants", &self.tenants)]
+        {
+            for (at, circle) in circles.iter().enumerate() {
+                new(format!("{section}[{at}].id"), &circle.id)?;
+                for (index, id) in circle.clients.iter().enumerate() {
+                    new(format!("{section}[{at}].clients[{index}]"), id)?;
+                }
+                for (list, ids) in [
+                    ("users", &circle.users),
+                    ("groups", &circle.groups),
+                    ("roles", &circle.roles),
+                    ("mapping_rules", &circle.mapping_rules),
+                ] {
+                    for (index, id) in ids.iter().enumerate() {
+                        named(format!("{section}[{at}].{list}[{index}]"), id)?;
+                    }
+                }
+            }
+        }
+        for (at, grant) in self.authorizations.iter().enumerate() {
+            named(format!("authorizations[{at}].owner_id"), &grant.owner_id)?;
+        }
+        Ok(())
     }
 
     /// Whether it says who may come in: users, or members of the role of administrators.
@@ -294,6 +342,20 @@ authorizations:
         for (text, mention) in [
             ("users: [{username: ann, password: ' '}]", "users[0]: username and password must not be blank"),
             ("users: [{username: ann, password: hush, colour: red}]", "colour"),
+            ("users: [{username: .., password: secret}]", "users[0].username: must be one part of a path"),
+            (
+                "mapping_rules: [{id: ., claim_name: a, claim_value: x}]",
+                "mapping_rules[0].id: must be one part",
+            ),
+            ("groups: [{id: 'a/b'}]", "groups[0].id: must be one part"),
+            ("roles: [{id: ''}]", "roles[0].id: must be one part"),
+            ("tenants: [{id: '%2e%2e'}]", "tenants[0].id: must be one part"),
+            ("roles: [{id: r, clients: ['..']}]", "roles[0].clients[0]: must be one part"),
+            ("roles: [{id: r, groups: ['/sales/..']}]", "roles[0].groups[0]: must have no part '.' or '..'"),
+            (
+                "authorizations: [{owner_type: USER, owner_id: .., resource_type: USER, resource_id: '*', permissions: [READ]}]",
+                "authorizations[0].owner_id: must have no part",
+            ),
             ("roles: [{id: r, roles: [x]}]", "roles[0].roles: they cannot be members"),
             (
                 "mapping_rules: [{id: r, claim_name: '$.a[', claim_value: x}]",

@@ -1,6 +1,6 @@
 //! How listeners of all user tasks are written.
 
-use protocol::{GlobalListener, GlobalListenerSource, JobListenerEventType, Name};
+use protocol::{GlobalListener, GlobalListenerSource, JobListenerEventType, Name, is_path_part};
 
 use super::value::Setting;
 
@@ -31,7 +31,7 @@ impl Setting for Listeners {
 
 fn listener(text: &str) -> Option<GlobalListener> {
     let mut words = text.split_whitespace();
-    let id = words.next().filter(|id| !id.contains('='))?;
+    let id = words.next().filter(|id| !id.contains('=') && is_path_part(id))?;
     let mut listener = GlobalListener {
         id: Name::from(id),
         job_type: Name::default(),

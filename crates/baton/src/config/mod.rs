@@ -7,17 +7,22 @@
 //!
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
+mod broker_addresses;
 mod built_in;
 mod cluster;
 mod contradictions;
+mod directories;
 mod document_stores;
 mod documents;
+mod entrance;
 mod file;
 mod identity;
 mod job_credits;
 mod listeners;
 #[cfg(feature = "opensearch")]
 mod opensearch;
+mod peer_proof;
+mod peer_secret;
 mod resolved_stores;
 mod retention;
 mod schema;
@@ -25,6 +30,7 @@ mod secret;
 mod sections;
 mod security;
 mod server_tls;
+mod shared;
 mod source;
 mod text;
 mod value;
@@ -35,6 +41,7 @@ use std::path::Path;
 pub(crate) use cluster::PeerTlsFiles;
 pub(crate) use identity::Identities;
 pub use sections::{Config, Tracing};
+pub(crate) use security::{ClientPort, is_loopback};
 pub use source::ConfigError;
 pub(crate) use source::did_you_mean;
 use source::{Entries, Entry, Origin, Problem};

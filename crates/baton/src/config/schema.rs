@@ -101,6 +101,17 @@ macro_rules! sections {
                 None
             }
 
+            /// The values of all keys as texts, but for secrets and for files of certificates.
+            pub(crate) fn shown(&self) -> Vec<(&'static str, String)> {
+                let all = [$($(
+                    (!<$type as $crate::config::value::Setting>::IS_SECRET).then(|| (
+                        concat!($section_path, ".", stringify!($key)),
+                        $crate::config::value::Setting::show(&self.$section.$key),
+                    )),
+                )*)*];
+                all.into_iter().flatten().collect()
+            }
+
             /// All sections and keys, in the order of the file.
             pub(crate) fn describe() -> Vec<$crate::config::schema::SectionInfo> {
                 let config = Self::default();

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::cluster::{Brokers, Seeds};
+use super::broker_addresses::{Brokers, Seeds};
 use super::document_stores::NamedStores;
+use super::entrance::{EntranceKeys, GateKeys};
 use super::job_credits::JobCredits;
 use super::listeners::Listeners;
+use super::peer_secret::PeerSecretKeys;
 use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
@@ -44,7 +46,7 @@ sections! {
     /// The REST API.
     "rest" rest: Rest {
         /// Address and port to listen on.
-        listen: ListenAddress = ListenAddress::any(8080);
+        listen: ListenAddress = ListenAddress::loopback(8080);
         /// Open connections; further ones wait to be accepted.
         max_connections: usize = 4096, [1, 1_000_000];
         /// Time after which an idle connection is closed.
@@ -79,7 +81,7 @@ sections! {
     /// The gRPC API.
     "grpc" grpc: Grpc {
         /// Address and port to listen on.
-        listen: ListenAddress = ListenAddress::any(26500);
+        listen: ListenAddress = ListenAddress::loopback(26500);
         /// Open connections; further ones wait to be accepted.
         max_connections: usize = 4096, [1, 1_000_000];
         /// Calls open at a time on one connection, waiting polls and job streams included.
@@ -108,9 +110,8 @@ sections! {
     /// Probes, metrics and operations. Do not expose this port to the outside.
     "management" management: ManagementPort {
         /// Address and port to listen on.
-        listen: ListenAddress = ListenAddress::any(9600);
-        /// Whether all but probes and metrics needs credentials and, with authorizations, SYSTEM READ or UPDATE.
-        authentication: bool = false;
+        listen: ListenAddress = ListenAddress::loopback(9600);
+        ..gate: GateKeys;
     }
 
     /// TLS of the management port. The files are read again when they change.
@@ -118,7 +119,7 @@ sections! {
         ..keys: ServerTlsKeys;
     }
 
-    /// The port for the other brokers. Do not expose it to others: without peers.tls it has no authentication.
+    /// The port for the other brokers, which prove that they are of the cluster by peers.secret or peers.tls.
     "peers" peers: PeerPort {
         /// Address and port to listen on; open only with cluster.brokers.
         listen: ListenAddress = ListenAddress::any(26502);
@@ -126,12 +127,12 @@ sections! {
         compression: Compression = Compression::None;
         /// Bytes per second at which a snapshot of the state is sent to a broker that lacks too much of the log.
         snapshot_bytes_per_second: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
+        ..secrets: PeerSecretKeys;
     }
 
     /// TLS between brokers, of all or of none: each shows its certificate. Changed files are read again.
     "peers.tls" peers_tls: PeersTls {
-        /// PEM file with this broker's certificate chain, its own first, valid for its host in cluster.brokers, and
-        /// for servers and clients. Without it connections are not encrypted.
+        /// PEM file with this broker's certificate chain, valid for its host, and for servers and clients.
         certificate_chain: Option<PathBuf> = None;
         /// PEM file with the private key.
         private_key: Option<PathBuf> = None;
@@ -145,15 +146,13 @@ sections! {
         authorizations: bool = false;
         /// A YAML file with users, roles, tenants, authorizations and the like, created at start if missing.
         initialization: Option<PathBuf> = None;
-        /// Whether POST /v2/setup/user may create the first administrator without credentials: with method basic,
-        /// while there has never been one, unless security.initialization names users or administrators.
-        setup: bool = true;
-        /// Names, without ports, that a Host header may have beside addresses and localhost, such as
-        /// baton.example.com. If there are any, others are refused on the REST and the management port; without,
-        /// only where a port is bound to loopback and asks for no credentials.
+        /// Names, without ports, that a Host header may have beside addresses, localhost, cluster.advertised_host and
+        /// those of rest.listen and management.listen, such as baton.example.com. Others are refused where no
+        /// credentials are asked; if there are any, also elsewhere on the REST and the management port.
         allowed_hosts: Names = Names::default();
         /// Origins, such as https://desk.example.com, whose pages may do what the server's own may.
         allowed_origins: Names = Names::default();
+        ..entrance: EntranceKeys;
     }
 
     /// Authentication of requests.
@@ -340,8 +339,7 @@ sections! {
         spill_segment_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 30)];
         /// Disk space for waiting records. Beyond it, requests wait or are refused.
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
-        /// The longest time until an exporter writes what it took. A search does not wait for it: it makes the
-        /// exporter write. Longer ones cost less, since what begins and ends in between is written once.
+        /// Longest time until an exporter writes what it took. A search makes it write. Longer ones cost less.
         flush_interval: Duration = s(1), [ms(10), s(60)];
         /// Refusals after which a record is parked, while the target accepts others. 0: the exporter stops there.
         park_after: u32 = 5, [0, 1000];
@@ -487,8 +485,7 @@ sections! {
         job_metrics: Duration = days(30), [s(1), days(36_500)];
         /// Counters of durations.
         durations: Duration = days(90), [s(1), days(36_500)];
-        /// Exceptions, separated by ';'. Each is one of the kinds above and 'keep=' with an age or 'forever',
-        /// optionally 'definition=' (the ID of a process or decision) and 'tenant='. The first match decides.
+        /// Exceptions, separated by ';': a kind, 'keep=' an age or 'forever', perhaps 'definition=' and 'tenant='.
         rules: RetentionRules = RetentionRules::default();
     }
 
@@ -520,11 +517,9 @@ sections! {
         expression_timeout: Duration = s(5), [ms(1), s(60)];
         /// Concurrent evaluations of that kind, each with `max_evaluation_bytes`; more wait within their time limit.
         max_evaluations_at_once: usize = 2, [1, 256];
-        /// Fuel for all expressions and decisions of one command. A unit is a node evaluated, an item made or 8 to
-        /// 32 bytes read, and takes some 20 ns. The rest of the command continues later, behind other commands.
+        /// Fuel for all expressions of one command, a unit of some 20 ns. The rest continues later, behind others.
         max_fuel_per_command: u64 = 150_000, [1000, 1_000_000_000];
-        /// Fuel for the expressions and decisions of one step, such as all input mappings of an element. Beyond it,
-        /// the step ends in an incident. It bounds the time for which one process delays all others.
+        /// Fuel for the expressions and decisions of one step, so that none delays others. Beyond it: an incident.
         max_fuel_per_step: u64 = 1_500_000, [10_000, 1_000_000_000];
         /// Bytes of the values that one step makes. Beyond them, the step ends in an incident.
         max_bytes_per_step: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
@@ -538,6 +533,10 @@ sections! {
         max_instance_variable_bytes: Size = Size::mib(32), [Size(64 << 10), Size::mib(4096)];
         /// Approximate bytes of the records of one command. The rest of it continues later, behind other commands.
         max_record_bytes_per_command: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
+        /// Entries of all lists of a request together: variables, instructions, elements, files. More are refused.
+        max_entries_per_command: usize = 2000, [100, 20_000];
+        /// Variables of one scope, and mappings of one element. More are refused, or an incident; see the manual.
+        max_scope_variables: usize = 5000, [100, 1_000_000];
         /// Nesting of the elements of a BPMN file.
         max_bpmn_depth: usize = 128, [16, 1000];
         /// XML elements of a BPMN file, diagram included.
@@ -566,17 +565,15 @@ sections! {
 
     /// Creation of process instances.
     "instances" instances: Instances {
-        /// Whether a business ID belongs to at most one running instance of a process at a time, called instances
-        /// aside. Another creation with it is refused. Instances created while this is off do not count.
+        /// Whether a business ID is of one running root instance of a process; those created while off do not count.
         unique_business_ids: bool = false;
     }
 
     /// User tasks.
     "user_tasks" user_tasks: UserTasks {
-        /// Listeners of all of them, separated by ';'. Each is an ID and 'type=' its job type, and if wanted
-        /// 'events=' with a list (creating, assigning, updating, completing, canceling; all if it is missing),
-        /// 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model. They are
-        /// there anew after each start, whatever requests have done to them or to others with their IDs.
+        /// Listeners of all, separated by ';', there anew after each start: an ID and 'type=' its job type, and if
+        /// wanted 'events=' with a list (creating, assigning, updating, completing, canceling; else all),
+        /// 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model.
         listeners: Listeners = Listeners::default();
     }
 
@@ -604,11 +601,12 @@ sections! {
         max_bytes: Size = Size::mib(10), [Size(1 << 10), Size(1 << 40)];
         /// Default time to live of a file. 0s: unlimited.
         time_to_live: Duration = s(0), [s(0), days(36_500)];
-        /// Further stores, separated by ';': the ID of the store, then the settings that differ from these, such as
-        /// 'archive kind=s3 bucket.name=old-files s3.region=eu-west-1'. Sizes and times default to these.
+        /// Further stores, split by ';': ID and what differs, such as 'archive kind=s3 bucket.name=a s3.region=x'.
         stores: NamedStores = NamedStores::default();
         /// ID of the default store of requests. Without it, the store of this section, or the only one.
         default_store: Option<Text> = None;
+        /// Removal of all files when the cluster is purged.
+        purged: bool = false;
     }
 
     /// The bucket of the files, for the kinds s3, gcs and azure, which calls it a container.

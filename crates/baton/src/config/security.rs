@@ -1,5 +1,7 @@
 //! Interpretation of the sections about security.
 
+use std::net::{IpAddr, SocketAddr};
+
 use auth::{
     ClaimPath, ClientCertificates, ClientTls, CodeFlowSettings, OidcSettings, Origin, Origins, TlsFiles,
 };
@@ -7,7 +9,20 @@ use gateway::Hosts;
 
 use super::Config;
 use super::server_tls::ServerTlsKeys;
-use super::value::{AuthenticationMethod, ClientCertificateMode, Text};
+use super::value::{AuthenticationMethod, ClientCertificateMode, ListenAddress, Text};
+
+/// A port for clients.
+pub(crate) struct ClientPort<'a> {
+    /// Section of its settings.
+    pub(crate) section: &'static str,
+    pub(crate) listen: &'a ListenAddress,
+    pub(crate) asks_for_credentials: bool,
+}
+
+/// Whether only programs of this machine reach an address.
+pub(crate) fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
 
 /// A section about the TLS of a port.
 struct TlsSection<'a> {
@@ -130,13 +145,64 @@ impl Config {
         self.security.allowed_origins.0.iter().map(read).collect::<Result<_, _>>().map(Origins)
     }
 
-    /// The names that a port may be called by, which is bound to loopback or not.
-    pub(crate) fn hosts(&self, is_loopback: bool, has_authentication: bool) -> Hosts {
-        let allowed = &self.security.allowed_hosts.0;
-        if allowed.is_empty() && (!is_loopback || has_authentication) {
+    /// The names that browsers may call a port by. A page may have the name of its own site lead here, whatever
+    /// address the port is bound to; credentials keep it out.
+    pub(crate) fn hosts(&self, has_authentication: bool) -> Hosts {
+        if self.security.allowed_hosts.0.is_empty() && has_authentication {
             return Hosts::Any;
         }
-        Hosts::Only(allowed.iter().map(|name| name.to_ascii_lowercase()).collect())
+        self.own_hosts()
+    }
+
+    /// The names of this server.
+    pub(crate) fn own_hosts(&self) -> Hosts {
+        let listens = [self.rest.listen.name(), self.management.listen.name()];
+        let advertised = self.cluster.advertised_host.0.as_str();
+        let allowed = self.security.allowed_hosts.0.iter().map(String::as_str);
+        Hosts::only(allowed.chain([advertised]).chain(listens.into_iter().flatten()))
+    }
+
+    /// Whether requests at the management port name their sender, probes and metrics aside.
+    pub(crate) fn has_management_authentication(&self) -> bool {
+        self.management.gate.authentication.unwrap_or_else(|| self.has_authentication())
+    }
+
+    /// The ports for clients: the section of their settings, where they listen, and whether nobody gets through
+    /// without credentials, certificates included.
+    pub(crate) fn client_ports(&self) -> [ClientPort<'_>; 3] {
+        let port = |section, listen, asks, tls: &ServerTlsKeys| {
+            let asks_for_credentials = asks || tls.client_certificates == ClientCertificateMode::Required;
+            ClientPort { section, listen, asks_for_credentials }
+        };
+        let asks = self.has_authentication();
+        [
+            port("rest", &self.rest.listen, asks, &self.rest_tls.keys),
+            port("grpc", &self.grpc.listen, asks, &self.grpc_tls.keys),
+            port(
+                "management",
+                &self.management.listen,
+                self.has_management_authentication(),
+                &self.management_tls.keys,
+            ),
+        ]
+    }
+
+    /// Whether a port may listen on an address.
+    pub(crate) fn check_address(&self, port: &ClientPort<'_>, address: IpAddr) -> Result<(), String> {
+        if is_loopback(address) || port.asks_for_credentials || self.security.entrance.open {
+            return Ok(());
+        }
+        let ClientPort { section, listen, .. } = port;
+        let listen = listen.as_str();
+        let need = if *section == "management" && self.has_authentication() {
+            "leave 'management.authentication' on"
+        } else {
+            "set 'security.authentication.method'"
+        };
+        Err(format!(
+            "'{section}.listen': {listen} is no loopback address, and the port asks for no credentials; {need}, or \
+             let everybody who reaches the port do everything with 'security.open' (--open)"
+        ))
     }
 
     pub(super) fn contradictions_of_security(&self) -> Vec<String> {
@@ -157,10 +223,16 @@ impl Config {
         if method == AuthenticationMethod::Oidc {
             wrong.extend(self.open_id_connect().err());
         }
+        // The addresses of names are known when a port is bound.
+        for port in self.client_ports() {
+            if let Ok(address) = port.listen.as_str().parse::<SocketAddr>() {
+                wrong.extend(self.check_address(&port, address.ip()).err());
+            }
+        }
         if method == AuthenticationMethod::None {
             for (is_on, key) in [
                 (self.security.authorizations, "security.authorizations"),
-                (self.management.authentication, "management.authentication"),
+                (self.management.gate.authentication == Some(true), "management.authentication"),
             ] {
                 if is_on {
                     wrong.push(format!("'{key}' needs 'security.authentication.method' other than none"));

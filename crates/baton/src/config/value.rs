@@ -1,6 +1,7 @@
 //! How settings are written: one text form per type, the same in the file, in variables and in flags.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub(super) const fn days(count: u64) -> Duration {
 pub(crate) trait Setting: Sized {
     /// The expected value, for people.
     const EXPECTED: &'static str;
-    /// Whether it must not be told to anybody.
+    /// Whether the value is secret: errors and the printed configuration do not show it.
     const IS_SECRET: bool = false;
 
     /// Reads the text form.
@@ -176,9 +177,26 @@ impl ListenAddress {
         Self(format!("0.0.0.0:{port}"))
     }
 
+    /// For programs of this machine.
+    pub(crate) fn loopback(port: u16) -> Self {
+        Self(format!("127.0.0.1:{port}"))
+    }
+
     /// The text, as `host:port`.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether only this machine reaches it. A name that is not localhost may be anything.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let host = self.0.rsplit_once(':').map_or(&*self.0, |(host, _)| host).trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
+    /// The host, if it is a name.
+    pub(crate) fn name(&self) -> Option<&str> {
+        let (host, _) = self.0.rsplit_once(':')?;
+        (!host.starts_with('[') && host.parse::<Ipv4Addr>().is_err()).then_some(host)
     }
 }
 
@@ -316,6 +334,18 @@ impl Setting for EntityTypes {
             return "none".to_owned();
         }
         self.0.join(",").to_ascii_lowercase()
+    }
+}
+
+impl Setting for Option<bool> {
+    const EXPECTED: &'static str = "true or false, or nothing";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { bool::parse(text).map(Some) }
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(Setting::show).unwrap_or_default()
     }
 }
 
@@ -526,6 +556,11 @@ mod tests {
         for right in ["0.0.0.0:8080", "localhost:0", "[::1]:26500"] {
             assert!(ListenAddress::parse(right).is_some(), "{right}");
         }
+        let is_loopback = |text| ListenAddress::parse(text).unwrap().is_loopback();
+        assert!(
+            ["127.0.0.1:1", "localhost:1", "[::1]:1", "127.9.9.9:1"].iter().all(|text| is_loopback(text))
+        );
+        assert!(!["0.0.0.0:1", "[::]:1", "host-a:1", "10.0.0.1:1"].iter().any(|text| is_loopback(text)));
         for wrong in ["", "8080", ":8080", "http://localhost:8080", "::1:80", "localhost:65536", "localhost:"]
         {
             assert!(ListenAddress::parse(wrong).is_none(), "{wrong}");

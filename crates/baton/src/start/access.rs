@@ -1,5 +1,6 @@
 //! Authentication, as configured.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use gateway::{Access, AccessOptions, EngineUsers, Hosts};
 use protocol::{EntityType, IdentityQuery, IdentityReply, Query, QueryReply};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{AuthenticationMethod, Config, Identities, PeerTlsFiles};
+use crate::config::{AuthenticationMethod, Config, Identities, PeerTlsFiles, is_loopback};
 use crate::failure::Failure;
 
 /// Authentication settings of the REST gateway.
@@ -21,7 +22,15 @@ pub(super) struct Entrance {
     pub(super) access: Access,
     pub(super) set_up: SetUp,
     pub(super) hosts: Hosts,
+    pub(super) set_up_hosts: Hosts,
     pub(super) hasher: Hasher,
+}
+
+impl Entrance {
+    pub(super) fn new(config: &Config, access: Access, set_up: SetUp, hasher: Hasher) -> Self {
+        let hosts = config.hosts(config.has_authentication());
+        Self { access, set_up, hosts, set_up_hosts: config.own_hosts(), hasher }
+    }
 }
 
 /// Checks of the gateways. `hasher` is for passwords of users that the broker keeps.
@@ -69,14 +78,24 @@ pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher)
 }
 
 /// Whether the first administrator can be created without credentials.
-pub(super) fn set_up(config: &Config, identities: &Identities) -> SetUp {
+///
+/// By default, where others reach the port, they must not be faster than the owner.
+pub(super) fn set_up(config: &Config, identities: &Identities, rest: IpAddr) -> SetUp {
+    let entrance = &config.security.entrance;
     if config.security_authentication.method != AuthenticationMethod::Basic {
         SetUp::Closed("that is for the method 'basic' of security.authentication alone")
-    } else if !config.security.setup {
+    } else if entrance.setup == Some(false) {
         SetUp::Closed("security.setup is false")
     } else if identities.names_anybody() {
         // Even if the file could not be applied, for want of room on the disk.
         SetUp::Closed("the file of security.initialization defines the users and their access")
+    } else if entrance.setup.is_none() && entrance.first_administrator.is_some() {
+        SetUp::Closed("security.first_administrator names it")
+    } else if entrance.setup.is_none() && !is_loopback(rest) {
+        SetUp::Closed(
+            "others reach this address: use security.first_administrator or security.initialization, or set \
+             security.setup to true",
+        )
     } else {
         SetUp::Open
     }

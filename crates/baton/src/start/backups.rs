@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use broker::{BackupError, BackupState, Node, RuntimeBackup, backup_numbers, remove_backup_files};
+use broker::{
+    BACKUP_ID_MAX, BackupError, BackupState, FileSum, Node, RuntimeBackup, backup_numbers,
+    remove_backup_files,
+};
 use broker_api::Broker as _;
 use gateway::management::{BackupStatus, HistoryBackupStatus, OperationError};
 use parking_lot::Mutex;
+use protocol::PartitionId;
 use search::{EXPORTER_ID, Reader as _};
 use secondary::{SqliteOptions, SqliteReader};
 
-use crate::command::restore::HISTORY_FILE;
+use crate::command::restore::{HISTORY_FILE, HISTORY_SUM};
 use crate::config::{Config, StorageKind};
 
 /// How long a copy waits for records that are being written.
@@ -25,9 +29,11 @@ const PART_FILE: &str = "history.sqlite.part";
 /// The file that says why there is no copy.
 const FAILURE: &str = "history.failed";
 
-pub(super) fn status(backup: RuntimeBackup) -> BackupStatus {
+/// The status of a backup of a partition.
+pub(super) fn status(partition_id: PartitionId, backup: RuntimeBackup) -> BackupStatus {
     BackupStatus {
         id: backup.id,
+        partition_id,
         state: match backup.state {
             BackupState::InProgress => "IN_PROGRESS",
             BackupState::Completed => "COMPLETED",
@@ -48,6 +54,7 @@ pub(super) fn failed(error: BackupError) -> OperationError {
     match error {
         BackupError::NotConfigured | BackupError::Busy(_) => OperationError::Unavailable(text),
         BackupError::NotLater { .. } => OperationError::Conflict(text),
+        BackupError::OutOfRange(_) => OperationError::Invalid(text),
         BackupError::Unknown(_) => OperationError::NotFound(text),
         _ => {
             tracing::warn!(%error, "a backup operation failed");
@@ -89,6 +96,9 @@ impl HistoryBackups {
         id: u64,
         broker: Arc<Node>,
     ) -> Result<Vec<String>, OperationError> {
+        if !(1..=BACKUP_ID_MAX).contains(&id) {
+            return Err(failed(BackupError::OutOfRange(id)));
+        }
         let place = self.place(id)?;
         let source = self.source.clone().map_err(|reason| OperationError::Unavailable(reason.to_owned()))?;
         if !source.path.exists() {
@@ -102,14 +112,14 @@ impl HistoryBackups {
         let begun = blocking({
             let place = place.clone();
             move || {
-                if place.join(HISTORY_FILE).exists() {
+                // Nothing that has this name is replaced.
+                if std::fs::symlink_metadata(place.join(HISTORY_FILE)).is_ok() {
                     return Ok(false);
                 }
                 std::fs::create_dir_all(&place)?;
-                match std::fs::remove_file(place.join(FAILURE)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                    _ => Ok(true),
-                }
+                remove_backup_files(&place, &[FAILURE, HISTORY_SUM])?;
+                std::fs::create_dir_all(&place)?;
+                Ok(true)
             }
         });
         match begun.await {
@@ -123,9 +133,14 @@ impl HistoryBackups {
             catch_up(&broker, &source).await;
             let copied = blocking(move || {
                 let target = place.join(HISTORY_FILE);
-                source.copy(&target).map(drop).or_else(|error| {
-                    tracing::warn!(backup = id, %error, "a backup of the history failed");
-                    std::fs::write(place.join(FAILURE), error.to_string())
+                let copied = source.copy(&target).map_err(|error| error.to_string());
+                let noted = copied.and_then(|_| {
+                    let sum = FileSum::of(&target).and_then(|sum| sum.write(&place.join(HISTORY_SUM)));
+                    sum.map_err(|error| format!("its sum cannot be noted: {error}"))
+                });
+                noted.or_else(|error| {
+                    tracing::warn!(backup = id, error, "a backup of the history failed");
+                    std::fs::write(place.join(FAILURE), error)
                 })
             });
             if let Err(error) = copied.await {
@@ -151,7 +166,8 @@ impl HistoryBackups {
         }
         let looked = place.clone();
         // The backup of the state may be in the directory, too.
-        let removed = blocking(move || remove_backup_files(&looked, &[HISTORY_FILE, PART_FILE, FAILURE]));
+        let removed =
+            blocking(move || remove_backup_files(&looked, &[HISTORY_FILE, HISTORY_SUM, PART_FILE, FAILURE]));
         match removed.await {
             Ok(true) => Ok(()),
             Ok(false) => Err(OperationError::NotFound(format!("there is no backup {id} of the history"))),
@@ -188,28 +204,50 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 
 fn list(directory: &Path, active: &BTreeSet<u64>) -> io::Result<Vec<HistoryBackupStatus>> {
     let ids = backup_numbers(directory)?.into_iter();
-    let described = ids.map(|id| describe(&directory.join(id.to_string()), id, active));
-    described.filter_map(io::Result::transpose).collect()
+    Ok(ids.filter_map(|id| describe(&directory.join(id.to_string()), id, active)).collect())
 }
 
-fn describe(place: &Path, id: u64, active: &BTreeSet<u64>) -> io::Result<Option<HistoryBackupStatus>> {
-    let part = place.join(PART_FILE);
+/// A backup of the history, if there is one. One that is not whole is told of as a failed one.
+fn describe(place: &Path, id: u64, active: &BTreeSet<u64>) -> Option<HistoryBackupStatus> {
+    let (copy, part, failure) = (place.join(HISTORY_FILE), place.join(PART_FILE), place.join(FAILURE));
+    let is_there = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     let (state, file, failure_reason) = if active.contains(&id) {
         ("IN_PROGRESS", part, None)
-    } else if place.join(HISTORY_FILE).exists() {
-        ("COMPLETED", place.join(HISTORY_FILE), None)
-    } else if place.join(FAILURE).exists() {
-        let reason = std::fs::read_to_string(place.join(FAILURE))?;
-        ("FAILED", place.join(FAILURE), Some(reason))
-    } else if part.exists() {
+    } else if is_there(&failure) {
+        let reason = std::fs::read_to_string(&failure)
+            .unwrap_or_else(|error| format!("the reason cannot be read: {error}"));
+        ("FAILED", failure, Some(reason))
+    } else if is_there(&copy) {
+        match looks_whole(place) {
+            Ok(()) => ("COMPLETED", copy, None),
+            Err(reason) => ("FAILED", copy, Some(reason)),
+        }
+    } else if is_there(&part) {
         ("FAILED", part, Some("the broker stopped while it was taken".to_owned()))
+    } else if is_there(&place.join(HISTORY_SUM)) {
+        ("FAILED", place.join(HISTORY_SUM), Some(format!("{HISTORY_FILE} is missing")))
     } else {
-        return Ok(None);
+        return None;
     };
     let started = std::fs::metadata(file).ok().and_then(|found| found.modified().ok());
     let started_at_ms = started.and_then(unix_ms);
     let snapshot_name = HISTORY_FILE.to_owned();
-    Ok(Some(HistoryBackupStatus { id, state, failure_reason, started_at_ms, snapshot_name }))
+    Some(HistoryBackupStatus { id, state, failure_reason, started_at_ms, snapshot_name })
+}
+
+/// Whether a copy is a file of the size that it was taken with. Its bytes are read by a restore only.
+fn looks_whole(place: &Path) -> Result<(), String> {
+    let found = std::fs::symlink_metadata(place.join(HISTORY_FILE)).map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Err(format!("{HISTORY_FILE} is no regular file"));
+    }
+    let sum = FileSum::read(&place.join(HISTORY_SUM)).map_err(|error| format!("{HISTORY_SUM}: {error}"))?;
+    match sum.filter(|sum| sum.bytes != found.len()) {
+        None => Ok(()),
+        Some(sum) => {
+            Err(format!("{HISTORY_FILE} has {} bytes, but was taken with {}", found.len(), sum.bytes))
+        }
+    }
 }
 
 pub(super) fn unix_ms(time: SystemTime) -> Option<i64> {

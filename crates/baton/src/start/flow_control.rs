@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use broker::{Node, ThrottleOptions, WriteLimitOptions};
 use gateway::management::OperationError;
-use protocol::FIRST_PARTITION;
 use serde_json::{Map, Value, json};
 
 use crate::config::Setting;
@@ -36,7 +35,7 @@ pub(super) fn show(node: &Node) -> Value {
             "waiting": write.waiting,
         },
     });
-    json!({ FIRST_PARTITION.to_string(): partition })
+    json!({ node.partition_number().to_string(): partition })
 }
 
 /// Changes limits. Everything is looked at before anything changes.

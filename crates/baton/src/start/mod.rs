@@ -7,8 +7,10 @@
 mod access;
 mod background;
 mod backups;
+mod changes;
 mod descriptors;
 mod exporters;
+mod first_administrator;
 mod flow_control;
 mod history;
 mod identity;
@@ -37,9 +39,13 @@ use crate::cli::Start;
 use crate::config::{self, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
+use crate::private::{self, StillOpen};
 use background::Background;
 use descriptors::ConnectionLimits;
+use history::{History, Maintenance};
+use identity::SetUpTask;
 use ports::Ports;
+use ready::OpenPorts;
 pub(crate) use ready::ReadyLine;
 
 /// Variable of a server that is asked to stop when its parent ends.
@@ -71,7 +77,10 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
     #[cfg(feature = "plantable")]
     plant()?;
     let config = load(arguments)?;
+    // It is read again where it is used; nothing is begun without it.
+    config.secret_of_peers().map_err(Failure::usage)?;
     let loggers = logging::begin(&config)?;
+    take_back(&config);
     restoring::finish(&config)?;
     let metrics = Metrics::install().map_err(Failure::new)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -85,7 +94,7 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         metrics,
         loggers,
         version: env!("CARGO_PKG_VERSION"),
-        gate: if config.management.authentication { Gate::closed() } else { Gate::default() },
+        gate: Gate::new(options::closed(&config)),
         connections: gateway::Connections::new(options::connections(&config)),
         tls: None,
         // This very program, whatever has become of its file.
@@ -101,6 +110,16 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
+/// Closes the files of the server to others.
+fn take_back(config: &Config) {
+    let mut still_open = StillOpen::default();
+    let documents = config.document_directories();
+    for directory in config.own_directories() {
+        private::take_back(&directory, &documents, &mut still_open);
+    }
+    still_open.warn();
+}
+
 fn load(arguments: &Start) -> Result<Config, Failure> {
     let named = [
         ("--data-dir", "data.directory", &arguments.data_dir),
@@ -113,15 +132,15 @@ fn load(arguments: &Start) -> Result<Config, Failure> {
     ];
     let general =
         arguments.settings.iter().map(|(key, text)| (format!("--set {key}"), key.clone(), text.clone()));
+    let open = arguments.open.then(|| ("--open".to_owned(), "security.open".to_owned(), true.to_string()));
     let named = named.into_iter().filter_map(|(flag, key, text)| {
         text.as_ref().map(|text| (flag.to_owned(), key.to_owned(), text.clone()))
     });
-    config::load(arguments.config.as_deref(), std::env::vars_os(), general.chain(named).collect()).map_err(
-        |error| {
-            Failure::usage(format!("the configuration is wrong\n{error}"))
-                .hint("`baton config` prints every key with its default")
-        },
-    )
+    let flags = general.chain(named).chain(open).collect();
+    config::load(arguments.config.as_deref(), std::env::vars_os(), flags).map_err(|error| {
+        Failure::usage(format!("the configuration is wrong\n{error}"))
+            .hint("`baton config` prints every key with its default")
+    })
 }
 
 /// Entities of the configuration.
@@ -147,18 +166,20 @@ async fn serve(
         .map_err(|error| Failure::usage(format!("the configuration is wrong: tracing.endpoint: {error}")))?;
     let ports = Ports::bind(config).await?;
     let ready = ports.ready_line(config)?;
+    let open = ports.open(config)?;
+    open.warn();
 
     let mut background = Background::default();
     let management_stop = background.stop.clone();
     let tls_of_rest = access::tls(config.tls_of_rest(), "rest.tls", b"http/1.1", &management_stop)?;
     let tls_of_grpc = access::tls(config.tls_of_grpc(), "grpc.tls", b"h2", &management_stop)?;
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
-    let hosts = ports::hosts(&ports.rest, config, config.has_authentication())?;
-    let gate = gate(config, &ports, &management)?;
+    let gate = gate(config, &management)?;
     let connections = management.connections.clone();
     let wanted = ConnectionLimits { rest: config.rest.max_connections, grpc: config.grpc.max_connections };
     let limits = descriptors::fit(wanted);
     let management = Management { tls, gate: gate.clone(), ..management };
+    let rest_address = ports.rest.local_addr().map_err(Failure::new)?.ip();
     let grpc_port = ports.grpc.local_addr().map_err(Failure::new)?.port();
     background.spawn(sweep::keep(documents.clone(), management_stop.clone()));
     background.spawn(management.metrics.clone().keep(management_stop.clone()));
@@ -177,25 +198,16 @@ async fn serve(
     }
 
     let broker: Arc<dyn Broker> = node.clone();
-    let set_up = access::set_up(config, &identities);
-    let set_up_task = identity::SetUpTask {
-        broker: Arc::clone(&broker),
-        identities,
-        hasher: hasher.clone(),
-        foreign: access::foreign(config),
-        access: set_up,
-    };
-    // In a cluster it waits for a leader; the ports answer meanwhile.
-    if in_cluster {
-        background.spawn(set_up_task.keep_trying(background.stop.clone()));
-    } else {
-        set_up_task.run().await?;
-    }
+    let set_up_task = Arc::new(SetUpTask::new(config, identities, rest_address, &broker, &hasher));
+    let set_up = set_up_task.access;
+    begin_set_up(&set_up_task, in_cluster, &mut background).await?;
+    let changes = changes::Changes::new(config, &broker, set_up_task, storage.as_ref(), &documents);
+    background.spawn(changes.keep(background.stop.clone()));
     let access = access::access(config, &broker, &hasher)?;
     gate.set(access.clone(), Arc::clone(&broker));
     let gateways_stop = CancellationToken::new();
     let tells_positions = storage.is_some();
-    let entrance = access::Entrance { access: access.clone(), set_up, hosts, hasher };
+    let entrance = access::Entrance::new(config, access.clone(), set_up, hasher);
     let shared = options::StartState { access, connections, limits, traces: traces.clone() };
     let gateways = start_gateways(
         ports.rest,
@@ -205,15 +217,25 @@ async fn serve(
         broker,
         &gateways_stop,
     );
-    ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.print();
-
-    signals::any(&stop, again).await;
-    tracing::info!("stopping: no new requests are taken");
+    until_told(&node, ready, &open, began, signals::any(&stop, again)).await;
     gateways_stop.cancel();
     await_end(gateways).await?;
     node.shutdown().await;
     background.end(traces).await;
     tracing::info!("stopped");
+    Ok(())
+}
+
+/// Sets up what is there at first. In a cluster it waits for a leader; the ports answer meanwhile.
+async fn begin_set_up(
+    task: &Arc<SetUpTask>,
+    in_cluster: bool,
+    background: &mut Background,
+) -> Result<(), Failure> {
+    if !in_cluster {
+        return task.run().await;
+    }
+    background.spawn(Arc::clone(task).keep_trying(background.stop.clone()));
     Ok(())
 }
 
@@ -224,20 +246,44 @@ async fn start_node(
     mut cluster_part: Option<node::ClusterPart>,
     slot: &Slot,
     again: CancellationToken,
-) -> Result<(Arc<Supervisor>, Option<gateway::rest::Storage>, Option<storage::Cleaning>), Failure> {
+) -> Result<(Arc<Supervisor>, Option<gateway::rest::Storage>, Option<history::Upkeep>), Failure> {
     let brokers = match &mut cluster_part {
         Some(part) => Box::pin(part.numbers(config, grpc_port)).await?,
         None => Vec::new(),
     };
     let opened = storage::open(config, &brokers)?;
-    let node = node::start(config, grpc_port, opened.feed, cluster_part, slot, again).await?;
-    Ok((node, opened.storage, opened.cleaning))
+    let maintenance = Arc::new(Maintenance::default());
+    let history = History { maintenance: Arc::clone(&maintenance), progress: opened.progress };
+    let node = node::start(config, grpc_port, opened.feed, cluster_part, (slot, history), again).await?;
+    let upkeep = opened.cleaning.map(|cleaning| history::Upkeep { cleaning, maintenance });
+    Ok((node, opened.storage, upkeep))
 }
 
 /// The gate of the management port, with the hosts and sites that it is asked by.
-fn gate(config: &Config, ports: &Ports, management: &Management) -> Result<Gate, Failure> {
-    let hosts = ports::hosts(&ports.management, config, config.management.authentication)?;
+fn gate(config: &Config, management: &Management) -> Result<Gate, Failure> {
+    let hosts = config.hosts(config.has_management_authentication());
     Ok(management.gate.clone().with_sites(hosts, config.allowed_origins().map_err(Failure::usage)?))
+}
+
+/// Tells when the broker serves, until the server is told to stop; then, whoever waits for long is answered.
+async fn until_told(
+    node: &Supervisor,
+    ready: ReadyLine,
+    open: &OpenPorts,
+    began: Instant,
+    told: impl Future<Output = ()>,
+) {
+    tokio::pin!(told);
+    tokio::select! {
+        // A broker of a cluster may have to wait for its leader first.
+        () = node.served() => {
+            ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.print(open);
+            told.await;
+        }
+        () = &mut told => {}
+    }
+    tracing::info!("stopping: no new requests are taken");
+    node.leave();
 }
 
 async fn await_end(gateways: [JoinHandle<Result<(), Failure>>; 2]) -> Result<(), Failure> {

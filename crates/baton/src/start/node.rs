@@ -4,32 +4,36 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use broker::{Lives, RestoreOrder, SlowBatch, StartError, Supervisor};
+use broker::{Lives, RestoreOrder, SettingDifference, SlowBatch, StartError, Supervisor};
 use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BackupStatus, BannedInstance, ClusterStatus, Component, ComponentState, DiskStatus, ExporterStatus,
-    HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord, PartitionStatus, Replayed,
-    ReplicaState, ReplicaStatus, RestoreStatus, Slot, StateComparison, WorkerStatus,
+    BackupStatus, BannedInstance, ChangeStatus, ClusterStatus, Component, ComponentState, DifferenceStatus,
+    DiskStatus, ExporterStatus, HistoryBackupStatus, MemberStatus, OperationError, Operations, ParkedRecord,
+    PartitionStatus, PlannedChange, PlannedOperation, Replayed, ReplicaState, ReplicaStatus, RestoreStatus,
+    Slot, StateComparison, WorkerStatus,
 };
 use parking_lot::Mutex;
 use protocol::{
-    BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
+    BannedInstanceView, Clock, Command, Key, PartitionId, Query, QueryReply, RejectionType, Response,
 };
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::backups::{self, HistoryBackups};
+use super::history::History;
 use super::restoring::Restores;
 use super::storage::{Feed, sqlite_options};
 use super::{access, exporters, flow_control, options, restoring};
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// The name of the partition among the parts of the broker.
-const PARTITION: &str = "partition-1";
+/// The name of a partition among the parts of the broker.
+fn partition_name(number: PartitionId) -> String {
+    format!("partition-{number}")
+}
 
 /// The phase of processing; of a broker that does not answer it is not known.
 fn phase_of(paused: Option<bool>) -> &'static str {
@@ -42,7 +46,11 @@ fn phase_of(paused: Option<bool>) -> &'static str {
 
 /// The partition stands still.
 fn dead(slow: &SlowBatch) -> Component {
-    Component { name: PARTITION.to_owned(), state: ComponentState::Dead, detail: slow.describe() }
+    Component {
+        name: partition_name(slow.partition_id),
+        state: ComponentState::Dead,
+        detail: slow.describe(),
+    }
 }
 
 /// The part that a broker takes in its cluster, if it is not alone.
@@ -53,7 +61,20 @@ pub(super) struct ClusterPart {
     /// The port for the other brokers, until the first life of this one has it.
     attachment: Mutex<Option<broker::Attachment>>,
     address: SocketAddr,
+    proof: PeerProof,
+}
+
+/// The means by which brokers prove to each other that they are of the cluster.
+struct PeerProof {
     certificates: Option<broker::Certificates>,
+    secret: Option<broker::PeerSecret>,
+}
+
+impl PeerProof {
+    fn set(&self, options: &mut broker::Options) {
+        options.peers.certificates.clone_from(&self.certificates);
+        options.peers.secret.clone_from(&self.secret);
+    }
 }
 
 /// The part of this broker; its certificates are watched until `stop`.
@@ -63,11 +84,21 @@ pub(super) fn cluster_part(
     stop: &CancellationToken,
 ) -> Result<Option<ClusterPart>, Failure> {
     let Some(listener) = listener else { return Ok(None) };
-    let certificates = access::peer_certificates(config, stop)?;
+    let proof = PeerProof {
+        certificates: access::peer_certificates(config, stop)?,
+        secret: config.secret_of_peers().map_err(Failure::usage)?,
+    };
+    if !config.has_proof_of_peers() {
+        tracing::warn!(
+            listen = config.peers.listen.as_str(),
+            "brokers believe whoever connects to this port: any program of this machine may act as one of them, read everything and \
+             change it; set peers.secret_file or peers.tls for all brokers"
+        );
+    }
     let seeds = config.cluster.join.0.clone();
     let address = listener.local_addr().map_err(Failure::new)?;
     let attachment = Mutex::new(Some(listener.into()));
-    Ok(Some(ClusterPart { brokers: config.brokers().cloned(), seeds, attachment, address, certificates }))
+    Ok(Some(ClusterPart { brokers: config.brokers().cloned(), seeds, attachment, address, proof }))
 }
 
 impl ClusterPart {
@@ -75,7 +106,7 @@ impl ClusterPart {
     pub(super) async fn numbers(&mut self, config: &Config, grpc_port: u16) -> Result<Vec<u32>, Failure> {
         if self.brokers.is_none() {
             let mut options = options::broker(config, grpc_port);
-            options.peers.certificates.clone_from(&self.certificates);
+            self.proof.set(&mut options);
             let attachment = self.attachment.get_mut().as_ref().expect("no life has begun");
             let found = broker::find_brokers(&options, &self.seeds, Arc::clone(&attachment.network)).await;
             self.brokers = Some(found.map_err(cannot_start)?);
@@ -85,7 +116,7 @@ impl ClusterPart {
 
     async fn start(&self, mut options: broker::Options) -> Result<Arc<broker::Node>, StartError> {
         let attachment = self.attach().await?;
-        options.peers.certificates.clone_from(&self.certificates);
+        self.proof.set(&mut options);
         let brokers = self.brokers.clone().expect("the numbers of brokers were asked for");
         broker::Node::start_replica(options, broker::Replica { brokers, attachment }).await
     }
@@ -106,6 +137,7 @@ struct NodeLives {
     slot: Slot,
     history_backups: Arc<HistoryBackups>,
     restores: Arc<Restores>,
+    history: History,
 }
 
 impl Lives for NodeLives {
@@ -118,7 +150,9 @@ impl Lives for NodeLives {
             }?;
             let history_backups = Arc::clone(&self.history_backups);
             let restores = Arc::clone(&self.restores);
-            self.slot.set(Arc::new(Node { broker: Arc::clone(&node), history_backups, restores }));
+            let history = self.history.clone();
+            let broker = Arc::clone(&node);
+            self.slot.set(Arc::new(Node { broker, history_backups, restores, history }));
             Ok(node)
         }
         .boxed()
@@ -126,7 +160,7 @@ impl Lives for NodeLives {
 
     fn end(&self, reason: &str) {
         self.slot.clear(Component {
-            name: PARTITION.to_owned(),
+            name: partition_name(self.options.partition.number),
             state: ComponentState::Unhealthy,
             detail: format!("it is started again: {reason}"),
         });
@@ -139,19 +173,20 @@ pub(super) async fn start(
     grpc_port: u16,
     feed: Feed,
     cluster_part: Option<ClusterPart>,
-    slot: &Slot,
+    (slot, history): (&Slot, History),
     again: CancellationToken,
 ) -> Result<Arc<Supervisor>, Failure> {
     let mut options = options::broker(config, grpc_port);
-    let watch = options.apply_watch.clone();
+    let watch = options.partition.apply_watch.clone();
     // The log is applied before the broker runs.
     slot.watch(move || watch.slow().map(|slow| dead(&slow)));
-    options.export.others.extend(feed.exporter);
-    options.export.unwanted_elsewhere = feed.unwanted_elsewhere;
+    options.partition.export.others.extend(feed.exporter);
+    options.partition.export.unwanted_elsewhere = feed.unwanted_elsewhere;
     options.store = feed.queries;
     let history_backups = Arc::new(HistoryBackups::new(config, sqlite_options(config)));
-    let restores = Restores::new(config, options.node_id, again);
-    let lives = NodeLives { options, cluster_part, slot: slot.clone(), history_backups, restores };
+    let restores = Restores::new(config, options.partition.node_id, again);
+    let slot = slot.clone();
+    let lives = NodeLives { options, cluster_part, slot, history_backups, restores, history };
     Box::pin(Supervisor::start(lives)).await.map_err(cannot_start)
 }
 
@@ -181,6 +216,7 @@ struct Node {
     broker: Arc<broker::Node>,
     history_backups: Arc<HistoryBackups>,
     restores: Arc<Restores>,
+    history: History,
 }
 
 impl Operations for Node {
@@ -191,13 +227,16 @@ impl Operations for Node {
             state: if state.is_ok() { ComponentState::Healthy } else { ComponentState::Unhealthy },
             detail: state.err().unwrap_or_default(),
         };
-        vec![
-            self.broker
-                .slow_batch()
-                .map_or_else(|| component(PARTITION, health.partition), |slow| dead(&slow)),
+        let mut components = vec![
+            self.broker.slow_batch().map_or_else(
+                || component(&partition_name(self.broker.partition_number()), health.partition),
+                |slow| dead(&slow),
+            ),
             component("disk", health.disk),
             component("state", health.flush),
-        ]
+        ];
+        components.extend(self.history.components(&self.broker));
+        components
     }
 
     fn flow_control(&self) -> Value {
@@ -231,7 +270,7 @@ impl Operations for Node {
             },
             clock_ms: self.broker.clock_ms(),
         };
-        BTreeMap::from([(FIRST_PARTITION, status)])
+        BTreeMap::from([(self.broker.partition_number(), status)])
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
@@ -278,22 +317,82 @@ impl Operations for Node {
         async move { self.broker.write_state().await.map_err(failed) }.boxed()
     }
 
+    fn begin_history(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        let (history, broker) = (self.history.clone(), Arc::clone(&self.broker));
+        async move {
+            // It reads the whole state.
+            let begun = tokio::task::spawn_blocking(move || history.begin(&broker)).await;
+            let begun = begun.map_err(|error| OperationError::Failed(error.to_string()))?;
+            begun.map_err(OperationError::Conflict)
+        }
+        .boxed()
+    }
+
     fn cluster(&self) -> ClusterStatus {
-        let topology = self.broker.topology();
+        let (topology, reasons) = (self.broker.topology(), self.broker.reasons());
         let member = |id: u32| {
             let seen = topology.brokers.iter().find(|broker| broker.node_id == id);
-            let replica = seen.and_then(|broker| broker.partitions.first());
             let of = |holds: bool, yes: &'static str, no: &'static str| if holds { yes } else { no };
-            let partitions = vec![ReplicaStatus {
-                id: FIRST_PARTITION,
-                state: "ACTIVE",
-                role: replica.map(|replica| of(replica.leader, "LEADER", "FOLLOWER")),
-                health: replica.map(|replica| of(replica.healthy, "HEALTHY", "UNHEALTHY")),
-            }];
-            MemberStatus { id, state: "ACTIVE", reachable: seen.is_some(), partitions }
+            let status = |number: PartitionId| {
+                let partitions = seen.into_iter().flat_map(|broker| &broker.partitions);
+                let replica = partitions.into_iter().find(|replica| replica.partition_id == number);
+                ReplicaStatus {
+                    id: number,
+                    state: "ACTIVE",
+                    role: replica.map(|replica| of(replica.leader, "LEADER", "FOLLOWER")),
+                    health: replica.map(|replica| of(replica.healthy, "HEALTHY", "UNHEALTHY")),
+                }
+            };
+            let partitions = self.broker.partition_numbers().map(status).collect();
+            let reason = reasons.get(&id).cloned();
+            MemberStatus { id, state: "ACTIVE", reachable: seen.is_some(), reason, partitions }
         };
         let brokers = self.broker.members().into_iter().map(member).collect();
-        ClusterStatus { cluster_id: topology.cluster_id.clone(), brokers }
+        let differences = self.broker.setting_differences().into_iter().flat_map(|(broker, of)| {
+            of.into_iter().map(move |SettingDifference { setting, here, there }| DifferenceStatus {
+                broker,
+                setting,
+                here,
+                there,
+            })
+        });
+        let change = self.broker.cluster_change();
+        let (last_change, pending_change) = ChangeStatus::of(change);
+        let version = change.and_then(|change| change.last_completed()).unwrap_or_default();
+        ClusterStatus {
+            cluster_id: topology.cluster_id.clone(),
+            version,
+            last_change,
+            pending_change,
+            brokers,
+            voters: self.broker.voters().into_iter().collect(),
+            differences: differences.collect(),
+        }
+    }
+
+    fn purge(&self, dry_run: bool) -> BoxFuture<'_, Result<PlannedChange, OperationError>> {
+        async move {
+            if self.restores.status()?.is_some_and(|restore| restore.state == "IN_PROGRESS") {
+                return Err(OperationError::Conflict("a restore has begun".to_owned()));
+            }
+            let brokers = self.cluster().brokers;
+            let change = self.broker.cluster_change();
+            if let Some(change) = change.filter(|change| change.completed_ms.is_none()) {
+                return Err(OperationError::Conflict(format!("the change {} goes on", change.id)));
+            }
+            let change_id = if dry_run {
+                change.map_or(0, |change| change.id) + 1
+            } else {
+                match self.broker.submit(Command::Purge { after: None }).await.map_err(failed)?.response {
+                    Response::ChangeBegun { change_id } => change_id,
+                    other => return Err(OperationError::Failed(format!("the engine answered {other:?}"))),
+                }
+            };
+            let planned_changes = PlannedOperation::of_purge(&brokers, self.broker.partition_number());
+            let (current_topology, expected_topology) = (brokers.clone(), brokers);
+            Ok(PlannedChange { change_id, current_topology, planned_changes, expected_topology })
+        }
+        .boxed()
     }
 
     fn workers(&self) -> Option<Vec<WorkerStatus>> {
@@ -314,11 +413,20 @@ impl Operations for Node {
         Some(DiskStatus { free_bytes, total_bytes, reserved_bytes })
     }
 
-    fn hand_over(&self, to: Option<u32>) -> BoxFuture<'_, Result<u32, OperationError>> {
-        async move { self.broker.hand_over(to).await.map_err(failed) }.boxed()
+    fn hand_over(
+        &self,
+        to: Option<u32>,
+    ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, u32>, OperationError>> {
+        async move {
+            let leader = self.broker.hand_over(to).await.map_err(failed)?;
+            Ok(self.broker.partition_numbers().map(|number| (number, leader)).collect())
+        }
+        .boxed()
     }
 
-    fn compare_states(&self) -> BoxFuture<'_, Result<StateComparison, OperationError>> {
+    fn compare_states(
+        &self,
+    ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, StateComparison>, OperationError>> {
         async move {
             let compared = self.broker.compare_states().await.map_err(OperationError::Failed)?;
             let replica = |(broker, found): (&u32, &Result<broker::StateHash, String>)| {
@@ -333,7 +441,8 @@ impl Operations for Node {
             let replicas: BTreeMap<u32, ReplicaState> = compared.hashes.iter().map(replica).collect();
             let first = replicas.values().next().and_then(|state| state.hash.clone());
             let equal = first.is_some() && replicas.values().all(|state| state.hash == first);
-            Ok(StateComparison { equal, replicas })
+            let compared = StateComparison { equal, replicas };
+            Ok(BTreeMap::from([(self.broker.partition_number(), compared)]))
         }
         .boxed()
     }
@@ -390,7 +499,10 @@ impl Operations for Node {
     fn backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
         async move {
             let all = self.broker.backups().await.map_err(backups::failed)?;
-            Ok(all.into_iter().map(backups::status).collect())
+            Ok(all
+                .into_iter()
+                .map(|backup| backups::status(self.broker.partition_number(), backup))
+                .collect())
         }
         .boxed()
     }
@@ -402,7 +514,10 @@ impl Operations for Node {
     fn held_backups(&self) -> BoxFuture<'_, Result<Vec<BackupStatus>, OperationError>> {
         async move {
             let held = self.broker.held_backups().await.map_err(backups::failed)?;
-            Ok(held.into_iter().map(backups::status).collect())
+            Ok(held
+                .into_iter()
+                .map(|backup| backups::status(self.broker.partition_number(), backup))
+                .collect())
         }
         .boxed()
     }
@@ -451,11 +566,18 @@ impl Node {
 
 fn failed(error: SubmitError) -> OperationError {
     match error {
+        SubmitError::Rejected(rejection) if rejection.kind == RejectionType::InvalidState => {
+            OperationError::Conflict(rejection.reason)
+        }
+        SubmitError::Unavailable(reason) => OperationError::Unavailable(reason),
         SubmitError::Rejected(rejection) if rejection.kind == RejectionType::NotFound => {
             OperationError::NotFound(rejection.reason)
         }
         SubmitError::Rejected(rejection) if rejection.kind == RejectionType::InvalidArgument => {
             OperationError::Invalid(rejection.reason)
+        }
+        SubmitError::Rejected(rejection) if rejection.kind == RejectionType::Forbidden => {
+            OperationError::Forbidden(rejection.reason)
         }
         other => OperationError::Failed(other.to_string()),
     }

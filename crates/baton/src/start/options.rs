@@ -1,21 +1,24 @@
 //! Settings as the parts of the server take them.
 
+use std::path::Path;
+
 use broker::{
     Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions, ThrottleOptions,
     WriteLimitOptions,
 };
 use documents::Stores;
 use export::{NdjsonOptions, StreamOptions};
-use gateway::management::Slot;
+use gateway::management::{Closed, Slot};
 use protocol::IdempotencySettings;
 use traces::Traces;
 
 use super::access::Entrance;
 use super::descriptors::ConnectionLimits;
-use crate::config::{self, Compression, Config};
+use super::storage::sqlite_options;
+use crate::config::{self, Compression, Config, StorageKind};
 
 /// How long requests under way may take once the gateways stop. Shorter than orchestrators wait before they kill.
-const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
+const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Of both gateways alike.
 #[derive(Clone)]
@@ -24,6 +27,16 @@ pub(super) struct StartState {
     pub(super) connections: gateway::Connections,
     pub(super) limits: ConnectionLimits,
     pub(super) traces: Option<Traces>,
+}
+
+/// Requests at the management port that need credentials.
+pub(super) fn closed(config: &Config) -> Closed {
+    let requests = config.has_management_authentication();
+    Closed {
+        requests,
+        probes: requests && !config.management.gate.open_probes,
+        metrics: requests && !config.management.gate.open_metrics,
+    }
 }
 
 /// Of the connections of all ports.
@@ -48,7 +61,7 @@ pub(super) fn rest(
     tls: Option<std::sync::Arc<auth::ServerTls>>,
 ) -> gateway::rest::Options {
     let rest = &config.rest;
-    let Entrance { access, set_up, hosts, hasher } = entrance;
+    let Entrance { access, set_up, hosts, set_up_hosts, hasher } = entrance;
     gateway::rest::Options {
         max_connections: limits.rest,
         idle_timeout: rest.idle_timeout,
@@ -65,6 +78,7 @@ pub(super) fn rest(
         secrets: secrets(config),
         access,
         hosts,
+        set_up_hosts,
         base_path: config.web.base_path.0.clone(),
         connections,
         tls,
@@ -152,19 +166,30 @@ fn stall_at() -> Option<protocol::Name> {
 /// Of the broker; `grpc_port` is what clients find in the topology.
 pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let defaults = broker::Options::new(&config.data.directory);
-    let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
+    let Config { cluster, limits, .. } = config;
     broker::Options {
-        node_id: cluster.node_id,
         backups: config.backup.directory.clone(),
         cluster_id: cluster.id.0.clone(),
         advertised_host: cluster.advertised_host.0.clone(),
         advertised_port: grpc_port,
+        expression_timeout: limits.expression_timeout,
+        max_evaluations_at_once: limits.max_evaluations_at_once,
+        disk: disk(config),
+        peers: peers(config),
+        partition: partition(config, defaults.partition.clone()),
+        ..defaults
+    }
+}
+
+/// Of each partition.
+fn partition(config: &Config, defaults: broker::PartitionOptions) -> broker::PartitionOptions {
+    let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
+    broker::PartitionOptions {
+        node_id: cluster.node_id,
         max_message_bytes: limits.max_message_bytes.0 as usize,
         controlled_clock: config.clock.controlled,
         global_listeners: config.user_tasks.listeners.0.clone(),
         unique_business_ids: config.instances.unique_business_ids,
-        expression_timeout: limits.expression_timeout,
-        max_evaluations_at_once: limits.max_evaluations_at_once,
         work: work_limits(config),
         idempotency: idempotency(config),
         bpmn: bpmn::Limits {
@@ -202,7 +227,6 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             page_cache_bytes: state.page_cache_bytes.0 as usize,
             value_cache_bytes: state.value_cache_bytes.0,
         },
-        disk: DiskOptions { min_free_bytes: data.min_free_bytes.0, check_interval: data.disk_check_interval },
         log: replication::LogOptions {
             segment_bytes: log.segment_bytes.0,
             retained_bytes: log.retained_bytes.0,
@@ -212,18 +236,36 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             ..defaults.log.clone()
         },
         log_kept_bytes: log.kept_bytes.0,
-        peers: peers(config),
-        apply_watch: broker::ApplyWatch::new(partition.max_apply_time),
+        apply_watch: broker::ApplyWatch::new(defaults.number, partition.max_apply_time),
         stall_at: stall_at(),
         export: export_options(config),
         ..defaults
     }
 }
 
-/// Connections to other brokers; certificates come later.
-fn peers(Config { peers, .. }: &Config) -> broker::PeerOptions {
+/// Disks that must have room: where the data are and, in a cluster, where another broker can lead, that of the embedded
+/// store.
+fn disk(config: &Config) -> DiskOptions {
+    let store = sqlite_options(config).path;
+    let has_store =
+        config.secondary_storage.kind == StorageKind::Sqlite && !config.cluster.brokers.0.is_empty();
+    let directory = &config.data.directory;
+    let further = store.parent().filter(|parent| has_store && *parent != directory).map(Path::to_owned);
+    DiskOptions {
+        min_free_bytes: config.data.min_free_bytes.0,
+        check_interval: config.data.disk_check_interval,
+        further: further.into_iter().collect(),
+        ..DiskOptions::default()
+    }
+}
+
+/// Connections to other brokers; certificates and the secret come later.
+fn peers(config: &Config) -> broker::PeerOptions {
+    let peers = &config.peers;
     broker::PeerOptions {
         certificates: None,
+        secret: None,
+        settings: std::sync::Arc::new(config.shared_settings()),
         compresses: peers.compression == Compression::Lz4,
         snapshot_bytes_per_second: peers.snapshot_bytes_per_second.0,
     }
@@ -263,6 +305,8 @@ fn work_limits(Config { limits, .. }: &Config) -> broker::WorkLimits {
         max_collection_bytes: limits.max_collection_bytes.0 as usize,
         max_instance_variable_bytes: limits.max_instance_variable_bytes.0,
         max_record_bytes_per_command: limits.max_record_bytes_per_command.0,
+        max_entries_per_command: limits.max_entries_per_command,
+        max_scope_variables: limits.max_scope_variables,
     }
 }
 
@@ -342,7 +386,9 @@ mod tests {
     fn the_defaults_are_those_of_the_broker() {
         let (ours, mut theirs) = (broker(&Config::default(), 26500), broker::Options::new("data"));
         // Left out, the broker finds this place by itself.
-        theirs.export.ndjson.directory = Some("data/export/ndjson".into());
+        theirs.partition.export.ndjson.directory = Some("data/export/ndjson".into());
+        // Told to other brokers, for comparison.
+        theirs.peers.settings.clone_from(&ours.peers.settings);
         let (ours, theirs) = (format!("{ours:#?}"), format!("{theirs:#?}"));
         for (ours, theirs) in ours.lines().zip(theirs.lines()) {
             assert_eq!(ours, theirs);

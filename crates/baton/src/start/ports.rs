@@ -1,10 +1,10 @@
 //! The ports of the server. All are taken before anything else is opened, so that a second server does no harm.
 
-use gateway::Hosts;
 use tokio::net::TcpListener;
 
 use super::ReadyLine;
-use crate::config::Config;
+use super::ready::OpenPorts;
+use crate::config::{ClientPort, Config, is_loopback};
 use crate::failure::Failure;
 
 /// Where the server listens.
@@ -23,10 +23,11 @@ impl Ports {
         } else {
             None
         };
+        let [rest, grpc, management] = config.client_ports();
         Ok(Self {
-            rest: bind("rest", config.rest.listen.as_str()).await?,
-            grpc: bind("grpc", config.grpc.listen.as_str()).await?,
-            management: bind("management", config.management.listen.as_str()).await?,
+            rest: bind_for_clients(config, &rest).await?,
+            grpc: bind_for_clients(config, &grpc).await?,
+            management: bind_for_clients(config, &management).await?,
             peers,
         })
     }
@@ -49,33 +50,48 @@ impl Ports {
             milliseconds: 0,
         })
     }
+
+    /// The ports that ask for no credentials.
+    pub(super) fn open(&self, config: &Config) -> Result<OpenPorts, Failure> {
+        let mut open = OpenPorts { names: Vec::new(), are_reached: false };
+        let listeners = [&self.rest, &self.grpc, &self.management];
+        for (port, listener) in config.client_ports().iter().zip(listeners) {
+            if !port.asks_for_credentials {
+                let address = listener.local_addr().map_err(Failure::new)?;
+                open.are_reached |= !is_loopback(address.ip());
+                open.names.push(format!("{} {address}", port.section));
+            }
+        }
+        Ok(open)
+    }
+}
+
+/// Takes a port for clients, if it may be open to those who reach its address. A name is looked up once, so that it
+/// leads nowhere else when the port is taken.
+async fn bind_for_clients(config: &Config, port: &ClientPort<'_>) -> Result<TcpListener, Failure> {
+    let (section, address) = (port.section, port.listen.as_str());
+    let cannot = |error| cannot_listen(section, address, &error);
+    let resolved: Vec<_> = tokio::net::lookup_host(address).await.map_err(cannot)?.collect();
+    for one in &resolved {
+        config.check_address(port, one.ip()).map_err(Failure::usage)?;
+    }
+    TcpListener::bind(&*resolved).await.map_err(cannot)
 }
 
 async fn bind(section: &str, address: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let failure = Failure::new(format!("cannot listen on {address} ({section}.listen): {error}"));
-        let choice = if section == "peers" {
-            "--set peers.listen=HOST:PORT"
-        } else {
-            &format!("--{section} HOST:PORT")
-        };
-        match error.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                failure.hint(format!("another server has this port; choose one with {choice}"))
-            }
-            _ => failure.hint(format!("choose another address with {choice}")),
-        }
-    })
+    TcpListener::bind(address).await.map_err(|error| cannot_listen(section, address, &error))
 }
 
-/// The names that a port may be called by.
-pub(super) fn hosts(
-    listener: &TcpListener,
-    config: &Config,
-    has_authentication: bool,
-) -> Result<Hosts, Failure> {
-    let is_loopback = listener.local_addr().map_err(Failure::new)?.ip().is_loopback();
-    Ok(config.hosts(is_loopback, has_authentication))
+fn cannot_listen(section: &str, address: &str, error: &std::io::Error) -> Failure {
+    let failure = Failure::new(format!("cannot listen on {address} ({section}.listen): {error}"));
+    let choice =
+        if section == "peers" { "--set peers.listen=HOST:PORT" } else { &format!("--{section} HOST:PORT") };
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            failure.hint(format!("another server has this port; choose one with {choice}"))
+        }
+        _ => failure.hint(format!("choose another address with {choice}")),
+    }
 }
 
 /// Where a browser on this machine finds the web application.

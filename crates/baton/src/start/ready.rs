@@ -20,14 +20,46 @@ pub(crate) struct ReadyLine {
 }
 
 impl ReadyLine {
-    /// Prints it, and logs it.
-    pub(super) fn print(&self) {
+    /// Logs it with the ports that are open, and prints it.
+    pub(super) fn print(&self, open: &OpenPorts) {
+        let Self { rest, grpc, management, milliseconds, .. } = self;
+        let note = open.of_this_machine();
+        tracing::info!(rest, grpc, management, milliseconds, "ready{note}");
         // The server serves, whether or not anybody can be told.
         if let Err(failure) = output::line(self) {
             tracing::warn!("{}", failure.message());
         }
-        let Self { rest, grpc, management, milliseconds, .. } = self;
-        tracing::info!(rest, grpc, management, milliseconds, "ready");
+    }
+}
+
+/// Ports that ask for no credentials.
+pub(super) struct OpenPorts {
+    /// Their names and addresses.
+    pub(super) names: Vec<String>,
+    /// Whether others than programs of this machine reach one.
+    pub(super) are_reached: bool,
+}
+
+impl OpenPorts {
+    /// Warns if others than programs of this machine reach one.
+    pub(super) fn warn(&self) {
+        if self.are_reached {
+            tracing::warn!(
+                "ports without authentication: {}: everybody who reaches them has all permissions; \
+                 security.authentication.method changes that",
+                self.names.join(", ")
+            );
+        }
+    }
+
+    /// A note for the line of the start, if only programs of this machine reach them: the default is no reason to
+    /// worry.
+    fn of_this_machine(&self) -> String {
+        if self.are_reached || self.names.is_empty() {
+            return String::new();
+        }
+        let names = self.names.join(", ");
+        format!("; ports without authentication: {names}: every program of this machine has all permissions")
     }
 }
 

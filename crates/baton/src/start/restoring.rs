@@ -9,10 +9,11 @@ use std::time::SystemTime;
 
 use broker::{RestoreOrder, RestoreState, finish_restore};
 use gateway::management::{OperationError, RestoreStatus};
+use protocol::FIRST_PARTITION;
 use tokio_util::sync::CancellationToken;
 
 use super::backups::unix_ms;
-use crate::command::restore::restore_history;
+use crate::command::restore::StagedHistory;
 use crate::config::{Config, StorageKind};
 use crate::failure::Failure;
 
@@ -89,6 +90,7 @@ impl Restores {
             started_at_ms: order.started_ms,
             completed_at_ms: order.completed_ms,
             backup_id: order.backup_id,
+            partition_id: FIRST_PARTITION,
             broker_id: self.broker_id,
         }))
     }
@@ -98,7 +100,9 @@ impl Restores {
 pub(super) fn finish(config: &Config) -> Result<(), Failure> {
     let (data_dir, backups) = (&config.data.directory, config.backup.directory.as_deref());
     let history = |id| match (config.secondary_storage.kind, backups) {
-        (StorageKind::Sqlite, Some(backups)) => restore_history(backups, id, data_dir).map(drop),
+        (StorageKind::Sqlite, Some(backups)) => {
+            StagedHistory::of(backups, id, data_dir)?.map_or(Ok(()), |history| history.put().map(drop))
+        }
         _ => Ok(()),
     };
     let ended = finish_restore(data_dir, backups, now_ms(), history).map_err(|error| {

@@ -134,3 +134,103 @@ async fn a_server_that_does_not_process_is_restored_while_it_runs() {
     assert!(gone.status == 404 || next == after, "{}", gone.text);
     assert!(!server.log().contains("ERROR"), "{}", server.log());
 }
+
+/// A restore tells of damage before anything is in its place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_history_is_not_restored() {
+    let backups = tempfile::tempdir().unwrap();
+    let directory = backups.path().to_owned();
+    let mut server = Server::start(&[format!("backup.directory={}", directory.display())]);
+    deploy(&server, "", None, &[("marker.bpmn", MARKER_PROCESS)]).await;
+    for _ in 0..20 {
+        create(&server).await;
+    }
+    change_mode(&server, "RECOVERING").await;
+    let id = json!({ "backupId": 5 });
+    for kind in ["history", "runtime"] {
+        server.post(&format!("/v2/backups/{kind}"), &id).send().await.expect(202);
+        assert_eq!(state(&server, &format!("/v2/backups/{kind}/5")).await["state"], "COMPLETED");
+    }
+    let (history, sum) = (directory.join("5/history.sqlite"), directory.join("5/history.json"));
+    let (whole, noted) = (std::fs::read(&history).unwrap(), std::fs::read(&sum).unwrap());
+    let mut changed = whole.clone();
+    // The first page stays: it tells what the file is.
+    for at in (0..400).map(|at| 4096 + at * (whole.len() - 4096) / 400) {
+        changed[at] ^= 0x55;
+    }
+    let listed = async || server.get("/v2/backups/history/5").send().await.expect(200).json();
+    let is_refused = |what: &str| {
+        let new = tempfile::tempdir().unwrap();
+        let data = new.path().join("data");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.args(["restore", "5", "--backups"]).arg(&directory).arg("--data-dir").arg(&data);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains("is damaged"), "{what}: {said}");
+        let left: Vec<_> =
+            std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.is_empty(), "{what}: {left:?}");
+    };
+    std::fs::write(&history, &changed).unwrap();
+    is_refused("changed bytes");
+    // Of a release that noted no sum, too.
+    std::fs::remove_file(&sum).unwrap();
+    is_refused("changed bytes without a sum");
+    std::fs::write(&sum, &noted).unwrap();
+    std::fs::write(&history, &whole[..whole.len() / 2]).unwrap();
+    is_refused("a cut file");
+    assert_eq!(listed().await["state"], "FAILED");
+    std::fs::remove_file(&history).unwrap();
+    is_refused("a missing file");
+    assert_eq!(listed().await["state"], "FAILED");
+    std::os::unix::fs::symlink("/dev/zero", &history).unwrap();
+    is_refused("a link");
+    std::fs::remove_file(&history).unwrap();
+    std::fs::create_dir(&history).unwrap();
+    is_refused("a directory");
+    assert_eq!(listed().await["state"], "FAILED");
+    std::fs::remove_dir(&history).unwrap();
+    std::fs::write(&history, &whole).unwrap();
+    std::fs::write(&sum, "{").unwrap();
+    is_refused("a sum that cannot be read");
+
+    // Over the API the former data come back.
+    std::fs::write(&sum, &noted).unwrap();
+    std::fs::write(&history, &changed).unwrap();
+    restore(&server, "", 5).await.expect(202);
+    server.await_ready();
+    let told = server.get("/v2/restore").send().await.expect(200).json();
+    assert_eq!(told["status"], "FAILED", "{told}");
+    let (_, position) = create(&server).await;
+    assert_eq!(instances(&server, &position).await.len(), 21);
+}
+
+/// One broken entry hides no other, and numbers leave room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_backups_are_told_of_over_every_port() {
+    let backups = tempfile::tempdir().unwrap();
+    let server = Server::start(&[format!("backup.directory={}", backups.path().display())]);
+    std::fs::create_dir(backups.path().join("77")).unwrap();
+    std::fs::write(backups.path().join("77/backup.json"), "{").unwrap();
+    for id in [i64::MAX, 1_000_000_000_000_000_001] {
+        let body = json!({ "backupId": id });
+        for path in ["/v2/backups/runtime", "/v2/backups/history", "/cluster/v2/backups/runtime"] {
+            let refused = server.post(path, &body).send().await.expect(400).text;
+            assert!(
+                refused.contains("backupId") && refused.contains("1000000000000000000"),
+                "{path}: {refused}"
+            );
+        }
+    }
+    let taken = server.post("/v2/backups/runtime", &json!({})).send().await.expect(202).json();
+    let id = taken["backupId"].as_u64().unwrap();
+    assert_eq!(state(&server, &format!("/v2/backups/runtime/{id}")).await["state"], "COMPLETED");
+    let listed = server.get("/v2/backups/runtime").send().await.expect(200).json();
+    assert_eq!((&listed[0]["backupId"], &listed[0]["state"]), (&json!(77), &json!("FAILED")), "{listed}");
+    assert!(listed[0]["failureReason"].as_str().unwrap().contains("backup.json"), "{listed}");
+    server.manage("GET", "/actuator/backupRuntime").await.expect(200);
+    server.get("/v2/backups/runtime/state").send().await.expect(200);
+    server.ask("DELETE", "/v2/backups/runtime/77").send().await.expect(204);
+    let listed = server.get("/v2/backups/runtime").send().await.expect(200).json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+}

@@ -4,7 +4,10 @@
 mod backups;
 mod bad_input;
 mod base_path;
+mod brokers;
 mod contract;
+mod entries;
+mod grpc_states;
 mod identity;
 mod instance_questions;
 #[allow(dead_code)]
@@ -23,4 +26,6 @@ mod sign_in;
 mod sites;
 mod task_grants;
 mod tenants;
+mod tenants_apart;
 mod tokens;
+mod uninvited;

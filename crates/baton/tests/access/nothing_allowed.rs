@@ -1,4 +1,4 @@
-//! Somebody without any permission, at every operation of both protocols, where there is something of everything.
+//! A user without any permission, at every operation of both protocols, where there is something of everything.
 
 use grpc as pb;
 use serde_json::json;

@@ -393,6 +393,15 @@ async fn views_are_kept_for_whoever_saved_them() {
     let body = |name: &str, is_shared: bool| json!({"name": name, "page": "operate/processes", "query": "incidents=true", "isShared": is_shared});
     let mine =
         server.post("/baton/v1/views", &body("Mine", false)).by(&by("eve")).send().await.expect(201).json();
+    // A user without any permission puts nothing before others.
+    server.post("/baton/v1/views", &body("Ours", true)).by(&by("eve")).send().await.expect(403);
+    let path = format!("/baton/v1/views/{}", mine["viewKey"].as_str().unwrap());
+    server.ask("PUT", &path).json(&body("Mine", true)).by(&by("eve")).send().await.expect(403);
+    let grant = json!({
+        "ownerType": "USER", "ownerId": "eve", "resourceType": "COMPONENT", "resourceId": "tasklist",
+        "permissionTypes": ["ACCESS"],
+    });
+    server.post("/v2/authorizations", &grant).by(&by("root")).send().await.expect(201);
     let ours =
         server.post("/baton/v1/views", &body("Ours", true)).by(&by("eve")).send().await.expect(201).json();
     assert_eq!(
@@ -422,6 +431,13 @@ async fn views_are_kept_for_whoever_saved_them() {
     server.ask("DELETE", &path(&mine)).by(&by("ann")).send().await.expect(404);
     server.ask("DELETE", &path(&mine)).by(&by("eve")).send().await.expect(204);
     assert_eq!(names("eve", page).await, [("Changed".to_owned(), true)]);
+    for number in 0..20 {
+        let view = body(&number.to_string(), true);
+        server.post("/baton/v1/views", &view).by(&by("eve")).send().await.expect(201);
+    }
+    server.post("/baton/v1/views", &body("More", true)).by(&by("eve")).send().await.expect(409);
+    server.post("/baton/v1/views", &body("Mine", false)).by(&by("eve")).send().await.expect(201);
+    server.post("/baton/v1/views", &body("Others'", true)).by(&by("ann")).send().await.expect(201);
     server.post("/baton/v1/views", &body("", false)).by(&by("eve")).send().await.expect(400);
     server.post("/baton/v1/views", &body("x", false)).send().await.expect(401);
 }

@@ -343,7 +343,7 @@ fn table() -> Vec<Row> {
     table
 }
 
-/// Somebody who asks.
+/// A user that asks.
 struct Who {
     name: &'static str,
     credentials: String,
@@ -480,8 +480,7 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
         | "createGlobalClusterVariable"
         | "createTenantClusterVariable"
         | "updateMappingRule"
-        | "createAgentInstance elementInstanceKey=agentElementInstanceKey"
-        | "failJob" => answer.status == 409,
+        | "createAgentInstance elementInstanceKey=agentElementInstanceKey" => answer.status == 409,
         // The job is not activated.
         "createAgentInstanceHistoryItem elementInstanceKey=agentElementInstanceKey"
         | "createAuthorization"

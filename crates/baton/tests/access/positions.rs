@@ -26,7 +26,7 @@ async fn found(server: &Server, what: &str, filter: Value, position: &str) -> Ve
     serde_json::from_value(found["items"].take()).unwrap()
 }
 
-/// The same, of what was done while nothing was exported: it is not there, until it is waited for.
+/// Results of something that was done while exporting paused: not there, until the position is waited for.
 async fn found_late(server: &Server, what: &str, filter: Value, position: &str) -> Vec<Value> {
     let search = server.post(&format!("/v2/{what}/search"), &json!({ "filter": filter }));
     assert_eq!(search.send().await.expect(200).json()["items"], json!([]), "{what}: nothing is exported");

@@ -69,7 +69,7 @@ fn key(answer: &Value, name: &str) -> String {
     answer[name].as_str().unwrap_or_else(|| panic!("{name} of {answer}")).to_owned()
 }
 
-/// Somebody who makes something of everything in a tenant.
+/// A client that makes something of everything in a tenant.
 pub struct Maker<'a> {
     pub server: &'a Server,
     pub credentials: &'a str,

@@ -109,14 +109,23 @@ impl Server {
         Self::start_in(tempfile::tempdir().unwrap(), settings.to_vec())
     }
 
-    /// The same in a directory, whose folder `data` may have been prepared.
+    /// Starts a server with all ports at an address that others may reach.
+    #[allow(dead_code, reason = "not all suites that share this do so")]
+    pub fn start_at(address: &str, settings: &[String]) -> Self {
+        Self::start_listening(address, tempfile::tempdir().unwrap(), settings.to_vec())
+    }
+
+    /// A server in a directory, whose folder `data` may have been prepared.
     pub fn start_in(directory: tempfile::TempDir, settings: Vec<String>) -> Self {
+        Self::start_listening("127.0.0.1:0", directory, settings)
+    }
+
+    fn start_listening(free: &str, directory: tempfile::TempDir, settings: Vec<String>) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_"))
         {
             command.env_remove(name);
         }
-        let free = "127.0.0.1:0";
         let log = std::fs::File::create(directory.path().join("log")).unwrap();
         command
             .env("SECRET_OF_TESTS_DIR", "hidden")
@@ -145,7 +154,7 @@ impl Server {
         self.restart_with(&[])
     }
 
-    /// The same, with more settings.
+    /// Stops the server as an operator does and starts it anew with the same data and more settings.
     pub fn restart_with(mut self, more: &[String]) -> Self {
         self.settings.extend_from_slice(more);
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
@@ -169,6 +178,12 @@ impl Server {
         self.child.wait().unwrap();
         let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
         Self::start_in(directory, std::mem::take(&mut self.settings))
+    }
+
+    /// Where its data are.
+    #[allow(dead_code, reason = "not all suites that share this look there")]
+    pub fn data(&self) -> std::path::PathBuf {
+        self.directory.path().join("data")
     }
 
     /// Its log.
@@ -198,15 +213,24 @@ impl Server {
         exchange(&self.address("rest"), bytes).await
     }
 
-    /// The same with another port.
+    /// Sends bytes to another port, such as `grpc`, and reads the answer to them.
     pub async fn raw_to(&self, port: &str, bytes: &[u8]) -> Result<Answer, String> {
         exchange(&self.address(port), bytes).await
     }
 
-    /// Asks the management port.
+    /// Asks the management port, as nobody.
     pub async fn manage(&self, method: &str, path: &str) -> Answer {
+        self.manage_by(method, path, "").await
+    }
+
+    /// Asks the management port, with credentials if there are any.
+    pub async fn manage_by(&self, method: &str, path: &str, credentials: &str) -> Answer {
+        let authorization = match credentials {
+            "" => String::new(),
+            text => format!("authorization: {text}\r\n"),
+        };
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\n{authorization}content-length: 0\r\nconnection: close\r\n\r\n"
         );
         exchange(&self.address("management"), request.as_bytes()).await.unwrap()
     }
@@ -239,7 +263,7 @@ impl Drop for Server {
     }
 }
 
-async fn exchange(address: &str, bytes: &[u8]) -> Result<Answer, String> {
+pub async fn exchange(address: &str, bytes: &[u8]) -> Result<Answer, String> {
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut input, mut output) = stream.into_split();
     let mut answer = vec![];

@@ -75,7 +75,7 @@ async fn a_session_is_for_its_browser_and_for_pages_of_ours() {
     assert_eq!(found["items"], json!([]), "refused means not done");
     create("a").header("x-csrf-token", &*browser.csrf).send().await.expect(201);
 
-    // Nobody else can end it; its end is the end.
+    // No other browser can end it; its end is the end. Its end is the end.
     refused(browser.send(server.ask("POST", "/logout")).send().await);
     let out = browser
         .send(server.ask("POST", "/logout"))

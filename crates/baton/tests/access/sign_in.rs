@@ -72,6 +72,12 @@ async fn a_browser_goes_to_the_issuer_and_comes_back_with_a_session() {
     let out = out.send().await.expect(204);
     assert!(out.header("baton-logout-location").unwrap().starts_with(&format!("{}/logout?", issuer.url())));
     server.get("/v2/authentication/me").header("cookie", &*session).send().await.expect(401);
+    let failed: Vec<String> =
+        server.log().lines().filter(|line| line.contains("a sign-in failed")).map(str::to_owned).collect();
+    assert!(
+        failed.len() == 1 && failed[0].contains("the login has expired") && failed[0].contains("127.0.0.1"),
+        "{failed:?}"
+    );
     for secret in [&token, "r\"", sent["state"]] {
         assert!(!server.log().contains(secret), "nothing of it is logged");
     }

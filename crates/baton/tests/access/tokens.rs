@@ -93,7 +93,7 @@ async fn tokens_that_are_not_for_us_are_refused_by_both_protocols() {
     refused(&server, &signed(json!({"exp": "never"})), no_end).await;
     refused(&server, &signed(json!({"sub": 7})), "the token names neither a user nor a client").await;
 
-    // Somebody else's key, under an ID that is not known, and under one that is.
+    // A key of another issuer, under an ID that is not known, and under one that is.
     let unknown = SigningKey::p256("somebody's").token("ES256", &good);
     refused(&server, &unknown, "the token's key is unknown").await;
     refused(&server, &SigningKey::p256("curve").token("ES256", &good), "the token's signature is wrong")

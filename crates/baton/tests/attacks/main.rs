@@ -1,9 +1,10 @@
 //! Attacks on the real program with models that want everything: what others notice of it, in figures.
 //!
 //! `models` has them, `siege` runs one from three clients while others work, `watch` looks at memory and probes;
-//! `write_limit` (E20) and `profile` (E22) are attacks of their own. Without a word all run in a short size, three
-//! at a time; `EXPERIMENTS_FULL=1` runs them for longer, one after the other, with the bounds of the program as it
-//! is shipped. Arguments pick attacks by name, `EXPERIMENTS_PROGRAM` names another build of the program.
+//! `lists` (requests whose lists are too long), `write_limit` (E20) and `profile` (E22) are attacks of their own.
+//! Without a word all run in a short size, three at a time; `EXPERIMENTS_FULL=1` runs them for longer, one after the
+//! other, with the bounds of the program as it is shipped. Arguments pick attacks by name, `EXPERIMENTS_PROGRAM` names
+//! another build of the program.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../workers/creation.rs"]
@@ -11,7 +12,7 @@ mod creation;
 #[path = "../outage/http.rs"]
 #[allow(dead_code, reason = "the outage test looks at answers")]
 mod http;
-#[path = "../workers/metric.rs"]
+mod lists;
 mod metric;
 mod models;
 mod profile;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         parts.push_back((hostile.name, Box::new(move || run(siege::is_withstood(&hostile, size)))));
     }
     parts.push_back(("write limit", Box::new(move || run(write_limit::leaves_others_their_share(size)))));
+    parts.push_back(("long lists", Box::new(move || run(lists::are_refused(size)))));
     parts.push_back(("profile", Box::new(move || run(profile::is_cheap()))));
     parts.retain(|(name, _)| is_wanted(name));
 

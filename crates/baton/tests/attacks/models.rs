@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 /// As much work as one expression is allowed, or about.
 const LONG: &str = "count(for i in 1..2400000 return 1)";
+/// Variables that one request may have.
+const VARIABLES_MAX: u32 = 2_000;
 /// The process of every one.
 pub(crate) const HOSTILE: &str = "hostile";
 
@@ -31,6 +33,10 @@ pub(crate) fn all() -> Vec<Hostile> {
         evaluated(),
         heavy_decision(),
         copied_payload(),
+        many_variables("many variables", VARIABLES_MAX),
+        many_variables("variables beyond the limit", 330_000),
+        copied_variables(),
+        many_targets(),
         plain("fork bomb", fork_bomb()),
         endless_loops(),
         endless_calls(),
@@ -191,6 +197,35 @@ fn copied_payload() -> Hostile {
         variables: format!(r#"{{"payload":"{}"}}"#, "x".repeat(1_000_000)),
         expression: None,
     }
+}
+
+/// Small variables, as many as a body of 4 MiB has room for.
+fn variables(count: u32) -> String {
+    let members: Vec<_> = (0..count).map(|number| format!("\"v{number}\":1")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn many_variables(name: &'static str, count: u32) -> Hostile {
+    Hostile { variables: variables(count), ..plain(name, task("")) }
+}
+
+/// Each of many called instances has all variables of its caller.
+fn copied_variables() -> Hostile {
+    let items = "inputCollection=\"=for i in 1..200 return i\" inputElement=\"item\"";
+    let several = format!(
+        r"<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics {items}/></extensionElements></multiInstanceLoopCharacteristics>"
+    );
+    let call = format!(
+        r#"<callActivity id="task"><extensionElements><zeebe:calledElement processId="once" propagateAllChildVariables="true"/></extensionElements>{several}</callActivity>"#
+    );
+    let hostile = in_two_files("copies of many variables", &between(&call), &task(""));
+    Hostile { variables: variables(VARIABLES_MAX), ..hostile }
+}
+
+/// As many mappings as an element may have.
+fn many_targets() -> Hostile {
+    let inputs = (0..VARIABLES_MAX).map(|number| ("1".to_owned(), format!("t{number}")));
+    plain("many mappings", task(&mappings(inputs)))
 }
 
 /// Each token becomes two. A loop of gateways alone may be deployed.

@@ -16,13 +16,13 @@ use crate::server::{Data, Server};
 use crate::watch::Watch;
 
 /// Clients that run the model.
-const ATTACKERS: u32 = 3;
+pub(crate) const ATTACKERS: u32 = 3;
 /// An attacker waits for the end of its instance at most so long, before the next.
 const ATTACK_WAIT: Duration = Duration::from_secs(1);
 /// Pause after a refusal.
-const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 /// The process of the others.
-const OTHERS: &str = "others";
+pub(crate) const OTHERS: &str = "others";
 /// Longer than any bound.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -40,7 +40,7 @@ pub(crate) struct Size {
     pub(crate) probe_max: Duration,
 }
 
-const MIB: u64 = 1024 * 1024;
+pub(crate) const MIB: u64 = 1024 * 1024;
 
 /// As the issue wants it, of the program as it is shipped.
 pub(crate) const FULL: Size = Size {
@@ -150,7 +150,7 @@ pub(crate) async fn deploy(client: &RestClient, hostile: &Hostile) {
 }
 
 /// The answer that ninety-nine of a hundred do not take longer than.
-fn percentile(sorted: &[Duration]) -> f64 {
+pub(crate) fn percentile(sorted: &[Duration]) -> f64 {
     let index = (sorted.len() * 99).div_ceil(100).saturating_sub(1);
     sorted.get(index).map_or(f64::INFINITY, Duration::as_secs_f64)
 }

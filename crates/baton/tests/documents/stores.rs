@@ -27,7 +27,7 @@ pub(crate) struct Store {
     pub(crate) settings: Vec<String>,
     /// Secrets that no log may show.
     pub(crate) secret: String,
-    /// The same store, seen without the server.
+    /// Direct access to the objects of the store, without the server.
     seen: Option<Arc<dyn ObjectStore>>,
     between: Between,
     /// Dropped last.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use tokio::time::{Instant, interval, timeout};
 use crate::interposer::{Interposer, Page};
 use crate::load::rest;
 use crate::network::Network;
+use crate::small_disk::SmallDisk;
 
 pub(crate) const BROKERS: u16 = 3;
 /// Time for a start, for an election, and for a stop.
@@ -26,9 +27,9 @@ const CLUSTER_PORTS: u16 = BROKERS * PORTS;
 /// Among the ports of a broker: the one that the others know, and that which it listens on behind a proxy.
 const PEERS_TOLD: u16 = 3;
 const PEERS_BEHIND: u16 = 4;
-/// Below the ports that systems give to connections.
+/// Below the ports that the clusters of other tests choose from, and those that systems give to connections.
 const PORTS_FROM: u16 = 12_000;
-const PORT_RANGES: u16 = 600;
+const PORT_RANGES: u16 = 260;
 
 pub(crate) struct Cluster {
     directory: tempfile::TempDir,
@@ -42,6 +43,8 @@ struct Weak {
     network: Network,
     interposer: Option<Interposer>,
     pages: Vec<Page>,
+    /// Disks of history, which can be filled. None where no file system may be mounted.
+    histories: Vec<SmallDisk>,
 }
 
 impl Drop for Cluster {
@@ -101,10 +104,35 @@ impl Cluster {
         // Many reads come from the disk, so that failing ones are felt.
         cluster.configure("state:\n  page_cache_bytes: 1MiB\n  value_cache_bytes: 0B\n");
         let pages = (0..BROKERS).map(|broker| Page::create(&cluster.page(broker)));
+        let secret = std::fs::read_to_string(cluster.directory.path().join("peers.secret")).unwrap();
+        let secret = transport::PeerSecret::new(&secret).unwrap();
+        let histories = (0..BROKERS).filter(|_| SmallDisk::is_possible()).map(|broker| {
+            let place = cluster.history(broker);
+            std::fs::create_dir(&place).unwrap();
+            cluster.configure_one(
+                broker,
+                &format!(
+                    "secondary_storage:\n  sqlite:\n    path: {}\n",
+                    place.join("secondary-storage.sqlite").display()
+                ),
+            );
+            let disk = SmallDisk::mount(&place);
+            // The history until now goes along: a broker whose history is gone would fetch it.
+            for file in std::fs::read_dir(cluster.data(broker)).unwrap().map(|file| file.unwrap().path()) {
+                let name = file.file_name().unwrap();
+                if name.to_string_lossy().contains("sqlite") {
+                    std::fs::copy(&file, place.join(name)).unwrap();
+                    std::fs::remove_file(&file).unwrap();
+                }
+            }
+            disk
+        });
+        let histories = histories.collect();
         cluster.weak = Some(Weak {
-            network: Network::begin(ports).await,
+            network: Network::begin(ports, &secret).await,
             interposer: Interposer::compile(cluster.directory.path()).await,
             pages: pages.collect(),
+            histories,
         });
         cluster
     }
@@ -115,6 +143,15 @@ impl Cluster {
 
     pub(crate) fn disorders(&self, broker: u16) -> &Page {
         &self.weak.as_ref().expect("it was begun so").pages[usize::from(broker)]
+    }
+
+    /// The disk of a broker's history.
+    pub(crate) fn history_disk(&self, broker: u16) -> &SmallDisk {
+        &self.weak.as_ref().expect("it was begun so").histories[usize::from(broker)]
+    }
+
+    fn history(&self, broker: u16) -> PathBuf {
+        self.folder(broker).join("history")
     }
 
     fn page(&self, broker: u16) -> PathBuf {
@@ -131,15 +168,21 @@ impl Cluster {
 
     /// Adds settings to the files of all brokers.
     pub(crate) fn configure(&self, settings: &str) {
-        for broker in 0..BROKERS {
-            let file = self.folder(broker).join("baton.yaml");
-            let text = std::fs::read_to_string(&file).unwrap();
-            std::fs::write(file, text + settings).unwrap();
-        }
+        (0..BROKERS).for_each(|broker| self.configure_one(broker, settings));
+    }
+
+    fn configure_one(&self, broker: u16, settings: &str) {
+        let file = self.folder(broker).join("baton.yaml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, text + settings).unwrap();
     }
 
     pub(crate) fn rest(&self, broker: u16) -> String {
         format!("127.0.0.1:{}", self.base_port + broker * PORTS)
+    }
+
+    pub(crate) fn management(&self, broker: u16) -> String {
+        format!("127.0.0.1:{}", self.base_port + broker * PORTS + 2)
     }
 
     pub(crate) fn grpc(&self, broker: u16) -> String {
@@ -214,9 +257,26 @@ impl Cluster {
         self.folder(broker).join("data")
     }
 
-    /// Removes the data directory of a broker that does not run.
+    /// Copies the data directory of a broker that stands still or does not run.
+    pub(crate) fn copy_directory(&self, broker: u16) {
+        let copy = self.folder(broker).join("copy");
+        if copy.exists() {
+            std::fs::remove_dir_all(&copy).unwrap();
+        }
+        copy_all(&self.data(broker), &copy);
+    }
+
+    /// Puts the copy in the place of the data directory of a broker that does not run.
+    pub(crate) fn put_copy_back(&self, broker: u16) {
+        std::fs::remove_dir_all(self.data(broker)).unwrap();
+        std::fs::rename(self.folder(broker).join("copy"), self.data(broker)).unwrap();
+    }
+
+    /// Removes the data directory of a broker that does not run, and its history.
     pub(crate) fn lose_directory(&self, broker: u16) {
         std::fs::remove_dir_all(self.data(broker)).unwrap();
+        let history = std::fs::read_dir(self.history(broker)).into_iter().flatten();
+        history.for_each(|file| std::fs::remove_file(file.unwrap().path()).unwrap());
     }
 
     /// How often a text is in the logs of all brokers.
@@ -227,7 +287,8 @@ impl Cluster {
     /// Removes the store of a broker that does not run. Returns the number of its files.
     pub(crate) fn remove_store(&self, broker: u16) -> usize {
         let files = std::fs::read_dir(self.data(broker)).unwrap();
-        let files = files.map(|file| file.unwrap().path());
+        let elsewhere = std::fs::read_dir(self.history(broker)).into_iter().flatten();
+        let files = files.chain(elsewhere).map(|file| file.unwrap().path());
         let store = files
             .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains("sqlite")));
         store.map(|file| std::fs::remove_file(file).unwrap()).count()
@@ -272,4 +333,17 @@ fn free_ports() -> u16 {
         .map(|range| PORTS_FROM + (first + range) % PORT_RANGES * CLUSTER_PORTS)
         .find(|base| (*base..base + CLUSTER_PORTS).all(is_free))
         .expect("some ports are free")
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }

@@ -7,6 +7,8 @@ use tokio::time::{Instant, interval};
 
 use crate::cluster::{BROKERS, Cluster};
 use crate::interposer::{Disorder, Interposer};
+use crate::pass;
+use crate::small_disk::SmallDisk;
 
 /// A broker that is held up stands still for so long: others lead meanwhile.
 const HELD_UP: Duration = Duration::from_secs(2);
@@ -22,11 +24,14 @@ const DISK_SLOW: Duration = Duration::from_secs(3);
 const SYNC_DELAY_MS: i64 = 500;
 const DISK_FULL: Duration = Duration::from_secs(3);
 const DISK_FAILS: Duration = Duration::from_secs(2);
+/// Load goes on for so long after a copy was taken.
+const COPY_AGE: Duration = Duration::from_millis(800);
 /// Time for a broker that lost its data to have its vote again.
 const ADMISSION_MAX: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(20);
 /// Lines of logs.
 const VOTE: &str = "a new replica has its vote";
+const NO_ROOM: &str = "there is no room on a disk";
 const AHEAD: &str = "the clock of this broker is ahead of the others'";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +42,13 @@ pub(crate) enum Fault {
     /// Killed, and its data directory is removed.
     LoseLeader,
     LoseFollower,
+    /// Killed, and its store of history is removed, if it has one.
+    LoseHistoryOfLeader,
+    /// Stopped in order, and the same.
+    LoseHistoryOfFollower,
+    /// Killed, and its data directory is as it was a moment ago.
+    OldCopyOfLeader,
+    OldCopyOfFollower,
     HoldUpLeader,
     HoldUpFollower,
     HoldUpLong,
@@ -54,6 +66,11 @@ pub(crate) enum Fault {
     ClockBehind,
     SlowSyncs,
     FullDisk,
+    /// Less room on the disk of history than brokers leave free.
+    LowDisk,
+    LowDiskOfFollower,
+    /// Less room than brokers leave free on all disks, so that commands are refused.
+    LowDisks,
     FailingSyncs,
     FailingSyncsOfFollower,
     /// Its state is of no use after that: it needs a new start, which reads the files again.
@@ -61,16 +78,18 @@ pub(crate) enum Fault {
 }
 
 /// All of them. A short run has the first ones.
-pub(crate) const FAULTS: [Fault; 21] = [
+pub(crate) const FAULTS: [Fault; 28] = [
     Fault::KillLeader,
     Fault::LoseFollower,
     Fault::CutLeader,
+    Fault::OldCopyOfFollower,
     Fault::FullDisk,
     Fault::KillAll,
     Fault::ClockAhead,
     Fault::HoldUpLeader,
     Fault::CutToLeader,
     Fault::LoseLeader,
+    Fault::OldCopyOfLeader,
     Fault::FailingSyncs,
     Fault::CutFromLeader,
     Fault::KillFollower,
@@ -82,7 +101,12 @@ pub(crate) const FAULTS: [Fault; 21] = [
     Fault::CutFromFollower,
     Fault::FailingSyncsOfFollower,
     Fault::CutBetweenFollowers,
+    Fault::LowDisk,
+    Fault::LowDiskOfFollower,
+    Fault::LowDisks,
     Fault::FailingReads,
+    Fault::LoseHistoryOfFollower,
+    Fault::LoseHistoryOfLeader,
 ];
 
 /// A fault that is there.
@@ -97,7 +121,12 @@ pub(crate) struct Struck {
 impl Fault {
     /// Whether this system can have it.
     pub(crate) fn is_possible(self) -> bool {
-        self.disorder().is_none() || Interposer::WORKS
+        let is_mountable = !self.is_low_disk() || SmallDisk::is_possible();
+        is_mountable && (self.disorder().is_none() || Interposer::WORKS)
+    }
+
+    fn is_low_disk(self) -> bool {
+        matches!(self, Self::LowDisk | Self::LowDiskOfFollower | Self::LowDisks)
     }
 
     /// Whether the leader is lost, so that another one must take over.
@@ -105,6 +134,8 @@ impl Fault {
         match self {
             Self::KillLeader
             | Self::LoseLeader
+            | Self::LoseHistoryOfLeader
+            | Self::OldCopyOfLeader
             | Self::HoldUpLeader
             | Self::HoldUpLong
             | Self::CutLeader
@@ -114,15 +145,20 @@ impl Fault {
             | Self::ClockBehind
             | Self::SlowSyncs
             | Self::FullDisk
+            | Self::LowDisk
             | Self::FailingSyncs
             | Self::FailingReads => true,
             Self::KillFollower
             | Self::KillAll
             | Self::LoseFollower
+            | Self::LoseHistoryOfFollower
+            | Self::OldCopyOfFollower
             | Self::HoldUpFollower
             | Self::CutFollower
             | Self::CutFromFollower
             | Self::CutBetweenFollowers
+            | Self::LowDiskOfFollower
+            | Self::LowDisks
             | Self::FailingSyncsOfFollower => false,
         }
     }
@@ -130,9 +166,15 @@ impl Fault {
     /// How long it lasts under load.
     pub(crate) fn lasts(self) -> Duration {
         match self {
-            Self::KillLeader | Self::KillFollower | Self::KillAll | Self::LoseLeader | Self::LoseFollower => {
-                Duration::ZERO
-            }
+            Self::KillLeader
+            | Self::KillFollower
+            | Self::KillAll
+            | Self::LoseLeader
+            | Self::LoseFollower
+            | Self::LoseHistoryOfLeader
+            | Self::LoseHistoryOfFollower
+            | Self::OldCopyOfLeader
+            | Self::OldCopyOfFollower => Duration::ZERO,
             Self::HoldUpLeader | Self::HoldUpFollower => HELD_UP,
             Self::HoldUpLong => HELD_UP_LONG,
             Self::CutLeader
@@ -143,7 +185,7 @@ impl Fault {
             Self::CutToLeader => CUT_LONG,
             Self::ClockAhead | Self::ClockBehind => CLOCK_WRONG,
             Self::SlowSyncs => DISK_SLOW,
-            Self::FullDisk => DISK_FULL,
+            Self::FullDisk | Self::LowDisk | Self::LowDiskOfFollower | Self::LowDisks => DISK_FULL,
             Self::FailingSyncs | Self::FailingSyncsOfFollower | Self::FailingReads => DISK_FAILS,
         }
     }
@@ -151,6 +193,14 @@ impl Fault {
     /// Whether it lasts until the broker is started again.
     pub(crate) fn is_mended_by_start(self) -> bool {
         self.lasts().is_zero()
+    }
+
+    /// Whether the broker comes back as another replica.
+    fn brings_new_replica(self) -> bool {
+        matches!(
+            self,
+            Self::LoseLeader | Self::LoseFollower | Self::OldCopyOfLeader | Self::OldCopyOfFollower
+        )
     }
 
     fn disorder(self) -> Option<(Disorder, i64)> {
@@ -181,6 +231,23 @@ impl Fault {
                 cluster.kill(struck.broker()).await;
                 cluster.lose_directory(struck.broker());
             }
+            Self::LoseHistoryOfLeader => {
+                cluster.kill(leader).await;
+                cluster.remove_store(leader);
+            }
+            Self::LoseHistoryOfFollower => {
+                cluster.stop_one(follower).await;
+                cluster.remove_store(follower);
+            }
+            Self::OldCopyOfLeader | Self::OldCopyOfFollower => {
+                let broker = struck.broker();
+                cluster.signal(broker, Signal::STOP);
+                cluster.copy_directory(broker);
+                cluster.signal(broker, Signal::CONT);
+                pass(COPY_AGE).await;
+                cluster.kill(broker).await;
+                cluster.put_copy_back(broker);
+            }
             Self::HoldUpLeader | Self::HoldUpLong => cluster.signal(leader, Signal::STOP),
             Self::HoldUpFollower => cluster.signal(follower, Signal::STOP),
             Self::CutLeader | Self::CutFollower => {
@@ -193,6 +260,8 @@ impl Fault {
                 (0..BROKERS).for_each(|other| cluster.network().cut(struck.broker(), other));
             }
             Self::CutToLeader => (0..BROKERS).for_each(|other| cluster.network().cut(other, leader)),
+            Self::LowDisk | Self::LowDiskOfFollower => cluster.history_disk(struck.broker()).fill(),
+            Self::LowDisks => (0..BROKERS).for_each(|broker| cluster.history_disk(broker).fill()),
             Self::CutBetweenFollowers => {
                 cluster.network().cut(follower, third);
                 cluster.network().cut(third, follower);
@@ -221,8 +290,11 @@ impl Struck {
     /// A number that has grown when the fault was felt.
     fn evidence(&self, cluster: &Cluster) -> i64 {
         match self.fault {
-            Fault::LoseLeader | Fault::LoseFollower => cluster.logged(VOTE) as i64,
+            Fault::LoseLeader | Fault::LoseFollower | Fault::OldCopyOfLeader | Fault::OldCopyOfFollower => {
+                cluster.logged(VOTE) as i64
+            }
             Fault::ClockAhead => cluster.logged(AHEAD) as i64,
+            Fault::LowDisk | Fault::LowDiskOfFollower | Fault::LowDisks => cluster.logged(NO_ROOM) as i64,
             Fault::CutLeader
             | Fault::CutFollower
             | Fault::CutFromLeader
@@ -242,6 +314,10 @@ impl Struck {
             Fault::HoldUpLeader | Fault::HoldUpFollower | Fault::HoldUpLong => {
                 cluster.signal(self.broker(), Signal::CONT);
             }
+            fault if fault.is_low_disk() => {
+                (0..BROKERS).for_each(|broker| cluster.history_disk(broker).make_room());
+                assert!(self.evidence(cluster) > self.before, "{fault:?} was not felt");
+            }
             fault => {
                 cluster.network().mend();
                 if let Some((disorder, _)) = fault.disorder() {
@@ -255,13 +331,18 @@ impl Struck {
     /// Starts those that were killed, and waits until nothing is left of the fault.
     pub(crate) async fn recover(&self, cluster: &mut Cluster) {
         match self.fault {
-            Fault::KillLeader | Fault::KillFollower | Fault::LoseLeader | Fault::LoseFollower => {
-                cluster.start(self.broker());
-            }
+            Fault::KillLeader
+            | Fault::KillFollower
+            | Fault::LoseLeader
+            | Fault::LoseFollower
+            | Fault::LoseHistoryOfLeader
+            | Fault::LoseHistoryOfFollower
+            | Fault::OldCopyOfLeader
+            | Fault::OldCopyOfFollower => cluster.start(self.broker()),
             Fault::KillAll => (0..BROKERS).for_each(|broker| cluster.start(broker)),
             _ => {}
         }
-        if matches!(self.fault, Fault::LoseLeader | Fault::LoseFollower) {
+        if self.fault.brings_new_replica() {
             let deadline = Instant::now() + ADMISSION_MAX;
             let mut looks = interval(LOOK);
             while self.evidence(cluster) == self.before {

@@ -20,6 +20,8 @@ mod network;
 #[path = "../crash/random.rs"]
 mod random;
 mod registers;
+#[path = "../outage/small_disk.rs"]
+mod small_disk;
 mod store;
 mod tally;
 

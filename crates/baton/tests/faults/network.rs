@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::FutureExt;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use transport::{Duplex, PeerSecret, pass_on, stand_between};
 
 use crate::cluster::BROKERS;
 
@@ -30,13 +30,13 @@ pub(crate) struct Network {
 
 impl Network {
     /// Goes between the ports that brokers are told and those that they listen on.
-    pub(crate) async fn begin(ports: impl IntoIterator<Item = (u16, u16)>) -> Self {
+    pub(crate) async fn begin(ports: impl IntoIterator<Item = (u16, u16)>, secret: &PeerSecret) -> Self {
         let (cuts, _) = watch::channel(Cuts::default());
         let held = Arc::new(AtomicU64::new(0));
         let mut proxies = JoinSet::new();
         for (broker, (told, listens)) in ports.into_iter().enumerate() {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, told)).await.unwrap();
-            let link = Link { cuts: cuts.subscribe(), held: Arc::clone(&held) };
+            let link = Link { cuts: cuts.subscribe(), held: Arc::clone(&held), secret: secret.clone() };
             proxies.spawn(proxy(listener, broker, listens, link));
         }
         Self { cuts, held, _proxies: proxies }
@@ -61,6 +61,8 @@ impl Network {
 struct Link {
     cuts: watch::Receiver<Cuts>,
     held: Arc<AtomicU64>,
+    /// The proxy knows it, so that it can tell who connects.
+    secret: PeerSecret,
 }
 
 impl Link {
@@ -83,7 +85,9 @@ async fn proxy(listener: TcpListener, to: usize, port: u16, link: Link) {
     }
 }
 
-async fn connection(mut near: TcpStream, to: usize, port: u16, mut link: Link) -> io::Result<()> {
+async fn connection(near: TcpStream, to: usize, port: u16, mut link: Link) -> io::Result<()> {
+    near.set_nodelay(true)?;
+    let mut near = stand_between(Box::new(near), &link.secret).await?;
     let mut first = Vec::new();
     let from = loop {
         if let Some(from) = transport::read_sender(&first) {
@@ -94,15 +98,17 @@ async fn connection(mut near: TcpStream, to: usize, port: u16, mut link: Link) -
         }
     };
     link.pass(from, to).await?;
-    let has_given_up = matches!(near.peek(&mut [0]).now_or_never(), Some(Ok(0) | Err(_)));
+    // A broker that has introduced itself says nothing more before it is answered.
+    let has_given_up = near.read_u8().now_or_never().is_some();
     if has_given_up {
         return Ok(());
     }
-    let mut far = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
-    near.set_nodelay(true)?;
+    let far = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
     far.set_nodelay(true)?;
+    let mut far = pass_on(Box::new(far), &link.secret).await?;
     far.write_all(&first).await?;
-    let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
+    far.flush().await?;
+    let ((near_in, near_out), (far_in, far_out)) = (split(near), split(far));
     let back = link.clone();
     tokio::try_join!(forward(near_in, far_out, from, to, link), forward(far_in, near_out, to, from, back))?;
     Ok(())
@@ -110,8 +116,8 @@ async fn connection(mut near: TcpStream, to: usize, port: u16, mut link: Link) -
 
 /// Hands on bytes, the end included.
 async fn forward(
-    mut source: OwnedReadHalf,
-    mut sink: OwnedWriteHalf,
+    mut source: ReadHalf<Box<dyn Duplex>>,
+    mut sink: WriteHalf<Box<dyn Duplex>>,
     from: usize,
     to: usize,
     mut link: Link,
@@ -124,5 +130,6 @@ async fn forward(
             return sink.shutdown().await;
         }
         sink.write_all(&bytes[..size]).await?;
+        sink.flush().await?;
     }
 }

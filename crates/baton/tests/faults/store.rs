@@ -28,7 +28,9 @@ async fn shown(client: &Client, state: &str) -> Vec<String> {
         r#"{{"filter":{{"state":"{state}"}},"sort":[{{"field":"processInstanceKey"}}],"page":{{"limit":1000}}}}"#
     );
     // The store of a broker that has just started may not be there yet.
-    let Ok(found) = client.search("process-instances", &request).await else { return Vec::new() };
+    let Ok(found) = client.search("process-instances", &request).await else {
+        return vec!["no answer".to_owned()];
+    };
     let found: Value = serde_json::from_str(&found.json).unwrap();
     let items = found["items"].as_array().unwrap().iter();
     items.map(|item| item["processInstanceKey"].as_str().unwrap().to_owned()).collect()
@@ -144,4 +146,117 @@ async fn every_broker_shows_the_same_also_after_it_lost_its_store() {
         until_shown(&cluster, broker, "TERMINATED", &keys).await;
     }
     cluster.stop().await;
+}
+
+/// The parts of a broker's health that say something of history.
+async fn health_of_history(cluster: &Cluster, broker: u16) -> (u16, String) {
+    let address = cluster.management(broker);
+    match request(&address, "GET", "/actuator/health", "", "").await {
+        Ok((status, body)) => {
+            let body: Value = serde_json::from_str(&body).unwrap_or_default();
+            (status, body["components"]["history"].to_string())
+        }
+        Err(error) => (0, error.to_string()),
+    }
+}
+
+/// SIGTERM right after writes, before a position is noted, and the file removed: no record is lost without a word. When
+/// both copies are gone, both say so, nobody answers with nothing, and one order begins the history again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stores_lost_right_after_writes_are_fetched_and_both_lost_are_told_and_begun_again() {
+    let mut cluster = Cluster::begin().await;
+    (0..BROKERS).for_each(|broker| cluster.start(broker));
+    cluster.leader().await;
+    // Nothing has happened yet.
+    for broker in 0..BROKERS {
+        until_shown(&cluster, broker, "ACTIVE", &[]).await;
+    }
+    load::deploy(&load::rest(&cluster.rest(2))).await;
+    let mut keys = Vec::new();
+    for lost in [0, 1, 0] {
+        create(&cluster, 2, &mut keys).await;
+        cluster.stop_one(lost).await;
+        assert!(cluster.remove_store(lost) > 0, "it had a store");
+        cluster.start(lost);
+        cluster.leader().await;
+        for broker in 0..BROKERS {
+            until_shown(&cluster, broker, "ACTIVE", &keys).await;
+        }
+        until_replaced(&cluster, lost).await;
+    }
+
+    // One after the other, none waited for.
+    cluster.stop_one(0).await;
+    cluster.stop_one(1).await;
+    for lost in [0, 1] {
+        cluster.remove_store(lost);
+        cluster.start(lost);
+    }
+    cluster.leader().await;
+    let deadline = Instant::now() + PATIENCE;
+    let mut looks = interval(LOOK);
+    loop {
+        let told = [health_of_history(&cluster, 0).await, health_of_history(&cluster, 1).await];
+        if told.iter().all(|(status, text)| *status == 200 && text.contains("baton history begin")) {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{told:?}\n{}", cluster.log(0));
+        looks.tick().await;
+    }
+    for broker in 0..BROKERS {
+        let path = "/v2/process-instances/search";
+        let (status, answer) = request(&cluster.rest(broker), "POST", path, "", "{}").await.unwrap();
+        assert_eq!(status, 503, "broker {broker} answers with nothing: {answer}");
+    }
+    let path = "/actuator/partitions/beginHistory";
+    let (status, answer) = request(&cluster.management(0), "POST", path, "", "{}").await.unwrap();
+    assert_eq!(status, 200, "{answer}");
+    for broker in 0..BROKERS {
+        until_shown(&cluster, broker, "ACTIVE", &keys).await;
+    }
+    create(&cluster, 1, &mut keys).await;
+    cancel_all(&cluster, 1).await;
+    for broker in 0..BROKERS {
+        until_shown(&cluster, broker, "TERMINATED", &keys).await;
+    }
+    cluster.stop().await;
+}
+
+/// One disk after the other is replaced by an empty one, each once the broker before it is ready.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn disks_replaced_one_after_the_other_keep_all_history() {
+    let mut cluster = Cluster::begin().await;
+    (0..BROKERS).for_each(|broker| cluster.start(broker));
+    cluster.leader().await;
+    load::deploy(&load::rest(&cluster.rest(2))).await;
+    let mut keys = Vec::new();
+    for lost in 0..BROKERS {
+        create(&cluster, 2, &mut keys).await;
+        cluster.stop_one(lost).await;
+        cluster.lose_directory(lost);
+        cluster.start(lost);
+        let deadline = Instant::now() + PATIENCE;
+        let mut looks = interval(LOOK);
+        loop {
+            let ready = request(&cluster.management(lost), "GET", "/actuator/health/readiness", "", "").await;
+            if ready.as_ref().is_ok_and(|(status, _)| *status == 200) {
+                break;
+            }
+            // An empty copy answers nothing, least of all 200.
+            if let Ok((200, answer)) = search_all(&cluster, lost).await {
+                assert!(answer.contains(&keys[0]), "{answer}");
+            }
+            assert!(Instant::now() < deadline, "{ready:?}\n{}", cluster.log(lost));
+            looks.tick().await;
+        }
+        cluster.leader().await;
+    }
+    for broker in 0..BROKERS {
+        until_shown(&cluster, broker, "ACTIVE", &keys).await;
+    }
+    cluster.stop().await;
+}
+
+async fn search_all(cluster: &Cluster, broker: u16) -> std::io::Result<(u16, String)> {
+    request(&cluster.rest(broker), "POST", "/v2/process-instances/search", "", "{}").await
 }

@@ -95,7 +95,7 @@ pub(crate) async fn a_full_disk_loses_nothing(pace: Pace) -> Vec<Row> {
     }
     let data = Data::new();
     std::fs::create_dir(data.path()).unwrap();
-    let mut disk = SmallDisk::mount(&data.path());
+    let disk = SmallDisk::mount(&data.path());
     let settings =
         ["data.min_free_bytes=4MiB", "data.min_free_log_bytes=2MiB", "data.disk_check_interval=100ms"];
     let (mut store, life) = stuck(&settings, data, pace, 100).await;

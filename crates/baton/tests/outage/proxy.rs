@@ -50,7 +50,7 @@ impl Proxy {
         Self { mode, task }
     }
 
-    /// The same for a port; returns the address to connect to.
+    /// Between a free port and an address; returns the address to connect to. See [`Self::unix`] for `marker`.
     pub(crate) async fn tcp(target: String, marker: &'static [u8]) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();

@@ -29,16 +29,17 @@ impl SmallDisk {
     }
 
     /// Takes away the room that is left.
-    pub(crate) fn fill(&mut self) {
+    pub(crate) fn fill(&self) {
         let usage = rustix::fs::statvfs(&self.0).unwrap();
-        let used = (usage.f_blocks - usage.f_bfree) * usage.f_frsize;
+        // A size of zero is none at all.
+        let used = ((usage.f_blocks - usage.f_bfree) * usage.f_frsize).max(PAGE_BYTES);
         // Concurrent writers may have taken more.
         let fits = (0..100).any(|more| self.resize(&(used + more * 16 * PAGE_BYTES).to_string()));
         assert!(fits, "{} cannot be filled", self.0.display());
     }
 
     /// Gives it back.
-    pub(crate) fn make_room(&mut self) {
+    pub(crate) fn make_room(&self) {
         assert!(self.resize(LARGE));
     }
 

@@ -69,7 +69,7 @@ pub(crate) struct Sqlite {
     lock: Option<Lock>,
 }
 
-/// Somebody else who writes to the file.
+/// Another process that writes to the file.
 struct Lock {
     ends: Arc<AtomicBool>,
     thread: JoinHandle<()>,

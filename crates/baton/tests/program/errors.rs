@@ -72,9 +72,12 @@ fn files_that_nothing_runs_are_told_or_refused() {
     let strict = server.command(&["deploy", "--strict", &misnamed]).output().unwrap();
     failed(&strict, 2, &["straight.bpm is a generic resource", "a name that ends with .bpmn makes it one"]);
     assert!(server.ok(&["search", "processes"]).is_empty());
-    let warned = server.command(&["deploy", &misnamed]).output().unwrap();
-    assert!(warned.status.success() && text(&warned.stdout).contains("resource straight.bpm"), "{warned:?}");
-    assert!(text(&warned.stderr).starts_with("warning: straight.bpm is a generic resource"), "{warned:?}");
+    let refused = server.command(&["deploy", &misnamed]).output().unwrap();
+    failed(&refused, 1, &["straight.bpm", "the name does not end with '.bpmn'"]);
+    let notes = file("notes.bpm", "bars per minute");
+    let warned = server.command(&["deploy", &notes]).output().unwrap();
+    assert!(warned.status.success() && text(&warned.stdout).contains("resource notes.bpm"), "{warned:?}");
+    assert!(text(&warned.stderr).starts_with("warning: notes.bpm is a generic resource"), "{warned:?}");
     // Half a file is no resource.
     let half = file("half.bpmn", &STRAIGHT_BPMN[..STRAIGHT_BPMN.len() / 2]);
     failed(&server.command(&["deploy", &half]).output().unwrap(), 1, &["half.bpmn", "malformed XML"]);

@@ -33,7 +33,7 @@ fn jobs_are_taken_and_ended_one_by_one() {
     assert_eq!(done, serde_json::json!([{ "key": job, "completed": true }]));
     let ended = server.found(&["instances", "--instance", &instance, "--state", "COMPLETED"]);
     assert_eq!(ended["processInstanceKey"], instance.as_str());
-    assert_eq!(server.variable(&instance, "total"), "1.10");
+    assert_eq!(server.variable(&instance, "total"), "1.1");
 
     let gone = server.command(&["jobs", "complete", job, "7"]).output().unwrap();
     failed(&gone, 1, &[&format!("cannot complete job {job}"), "cannot complete job 7", "NOT_FOUND"]);

@@ -10,6 +10,7 @@ mod manage;
 mod models;
 mod processes;
 mod profiles;
+mod purge;
 mod server;
 mod support;
 mod tls;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::models::TASK_BPMN;
 use crate::support::{Server, baton, failed, run, text};
 
 #[test]
@@ -102,6 +103,37 @@ fn a_profile_names_functions_and_takes_little_memory() {
     assert!(picture.contains("<svg") && picture.contains("gateway::rest::"), "{picture:.500}");
     let (code, _, log) = server.stop(Signal::TERM);
     assert_eq!(code, Some(0), "{log}");
+}
+
+/// Shorter than requests may take to end when the server stops.
+const STOP_MAX: Duration = Duration::from_secs(4);
+
+#[test]
+fn whoever_waits_for_a_result_is_told_that_the_server_stops() {
+    let server = Server::start(&[]);
+    server.deploy("errand.bpmn", TASK_BPMN);
+    let address = server.address("rest");
+    let waiting = std::thread::spawn(move || {
+        let body = r#"{"processDefinitionId":"errand","awaitCompletion":true,"requestTimeout":60000}"#;
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(
+            stream,
+            "POST /v2/process-instances HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    });
+    server.found(&["instances", "--process", "errand"]);
+    let began = Instant::now();
+    let (code, _, log) = server.stop(Signal::TERM);
+    assert!(code == Some(0) && began.elapsed() < STOP_MAX, "{:?}: {log}", began.elapsed());
+    assert!(!log.contains("cut off"), "{log}");
+    let answer = waiting.join().unwrap();
+    assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("the broker is stopping"), "{answer}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Server {
         text(&output.stdout)
     }
 
-    /// The same as JSON.
+    /// The JSON that a command writes with `--json`; it must succeed.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
     }

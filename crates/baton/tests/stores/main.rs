@@ -1,10 +1,11 @@
 //! The program with each store: what looks like a query over REST with all of them (`hostile`); and with a real
 //! node of OpenSearch, and then of Elasticsearch, as secondary storage, from deployment to deletion, and as the
-//! target of records beside the embedded store. Arguments pick stores by their names. Where PostgreSQL, Maven or a
-//! JDK is missing, this prints that it was not run. It has no harness, so that not having run never counts as a
-//! passed test.
+//! target of records beside the embedded store. A store is emptied by a purge, and by a loss (`emptied`).
+//! Arguments pick stores by their names. Where PostgreSQL, Maven or a JDK is missing, this prints that it was
+//! not run. It has no harness, so that not having run never counts as a passed test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod emptied;
 mod hostile;
 #[path = "../outage/http.rs"]
 mod http;
@@ -16,6 +17,7 @@ mod postgres;
 #[path = "../crash/server.rs"]
 #[expect(dead_code, reason = "this server is not killed")]
 mod server;
+mod values;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -34,17 +36,24 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     if is_wanted("sqlite") {
         runtime.block_on(searches_mean_what_they_say(vec![]));
-        println!("sqlite: 1 passed, 0 failed");
+        runtime.block_on(emptied::a_purge_leaves_nothing(vec![]));
+        println!("sqlite: 2 passed, 0 failed");
     }
     if is_wanted("postgres") {
         match postgres::programs() {
             Some(programs) => {
                 let server = postgres::Server::start(&programs);
-                runtime.block_on(searches_mean_what_they_say(vec![
+                let settings = vec![
                     "secondary_storage.kind=postgres".to_owned(),
                     format!("secondary_storage.postgres.url={}", server.url()),
+                ];
+                runtime.block_on(searches_mean_what_they_say(settings));
+                let another = server.another(&[], "");
+                runtime.block_on(emptied::a_purge_leaves_nothing(vec![
+                    "secondary_storage.kind=postgres".to_owned(),
+                    format!("secondary_storage.postgres.url={}", another.url()),
                 ]));
-                println!("postgres: 1 passed, 0 failed");
+                println!("postgres: 2 passed, 0 failed");
             }
             None => println!("postgres: not run, no PostgreSQL was found (set POSTGRES_BIN)"),
         }
@@ -60,7 +69,9 @@ fn main() -> ExitCode {
                 runtime.block_on(searches_mean_what_they_say(on(&node, "hostile")));
                 runtime.block_on(everything_is_found_until_it_is_removed(&node));
                 runtime.block_on(records_go_beside_the_embedded_store(&node));
-                println!("{name}: 3 passed, 0 failed");
+                runtime.block_on(emptied::a_purge_leaves_nothing(on(&node, "purged")));
+                runtime.block_on(emptied::lost_indices_are_told_and_begin_again(&node));
+                println!("{name}: 5 passed, 0 failed");
             }
             Err(reason) => println!("{name}: not run, {reason}"),
         }
@@ -85,6 +96,7 @@ async fn searches_mean_what_they_say(settings: Vec<String>) {
     let site = Site::of(&server);
     site.prepared().await;
     hostile::searches_mean_what_they_say(&site).await;
+    values::values_are_found_however_they_are_spelled(&site).await;
     server.stop().await;
     assert_eq!(data.logged("panicked") + data.logged("ERROR"), 0);
 }

@@ -37,21 +37,11 @@ pub(crate) async fn polls_are_rare(size: Size, is_java: bool) -> Vec<Row> {
     let polls = after.polls - before.polls;
     load.end().await.assert_sound();
     // One of them knows.
-    let by_poll = jobs.polled.max(after.polled - before.polled) as f64;
+    let by_poll = jobs.polled.max((after.polled - before.polled) as f64);
     let rows = vec![
         Row::at_most(NAME, "polls/s", polls as f64 / size.beside.as_secs_f64(), POLLS_MAX),
-        Row::at_most(
-            NAME,
-            "jobs by poll, %",
-            100.0 * by_poll / jobs.activated.max(1) as f64,
-            100.0 * BY_POLL_MAX,
-        ),
-        Row::at_least(
-            NAME,
-            "completions by creations",
-            jobs.completed as f64 / jobs.created.max(1) as f64,
-            0.9,
-        ),
+        Row::at_most(NAME, "jobs by poll, %", 100.0 * by_poll / jobs.activated.max(1.0), 100.0 * BY_POLL_MAX),
+        Row::at_least(NAME, "completions by creations", jobs.completed / jobs.created.max(1.0), 0.9),
     ];
     drop(worker);
     scene.end().await;
@@ -78,11 +68,11 @@ pub(crate) async fn is_not_flooded(size: Size, is_java: bool) -> Vec<Row> {
         load.end().await.assert_sound();
         let jobs = scene.settles(QUIET).await;
         let figure = format!("outstanding by capacity, jobs of {bytes} bytes");
-        rows.push(Row::at_most(NAME, &figure, jobs.outstanding() as f64 / knobs.capacity as f64, 2.0));
+        rows.push(Row::at_most(NAME, &figure, jobs.outstanding() / knobs.capacity as f64, 2.0));
         rows.push(Row::at_least(
             NAME,
             "the same at the least",
-            jobs.outstanding() as f64 / knobs.capacity as f64,
+            jobs.outstanding() / knobs.capacity as f64,
             1.0,
         ));
         drop(worker);
@@ -110,10 +100,10 @@ pub(crate) async fn holds_many(size: Size, is_java: bool) -> Vec<Row> {
     let created = load.end().await;
     created.assert_sound();
     let end = Instant::now() + HELD_AFTER_MAX;
-    while scene.jobs().await.outstanding() < created.count() && Instant::now() < end {
+    while scene.jobs().await.outstanding() < created.count() as f64 && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    let share = 100.0 * scene.jobs().await.outstanding() as f64 / created.count() as f64;
+    let share = 100.0 * scene.jobs().await.outstanding() / created.count() as f64;
     let row = Row::at_least(NAME, "jobs that it holds, % of all", share, 100.0);
     drop(worker);
     scene.end().await;

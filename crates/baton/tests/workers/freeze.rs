@@ -73,9 +73,9 @@ pub(crate) async fn recovers(size: Size, is_java: bool, streams: bool) -> Vec<Ro
             100.0 * counts.refused as f64 / handled.max(1) as f64,
         ),
         Row::told(name, "jobs handled", handled as f64),
-        Row::told(name, "timeouts since it went on", jobs.since(&before).timed_out as f64),
+        Row::told(name, "timeouts since it went on", jobs.since(&before).timed_out),
         Row::told(name, "dropped without a place", counts.dropped as f64),
-        Row::told(name, "left over after the load", (jobs.created - jobs.completed) as f64),
+        Row::told(name, "left over after the load", jobs.created - jobs.completed),
     ];
     drop(worker);
     scene.end().await;

@@ -15,7 +15,6 @@ mod freeze;
 #[path = "../outage/http.rs"]
 #[allow(dead_code, reason = "the outage test looks at answers")]
 mod http;
-mod metric;
 mod report;
 mod scene;
 mod second;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use client::RestClient;
+use lab::metrics::{JobCounts, Metrics};
 use lab::worker::Knobs;
 use tokio::task::JoinHandle;
 
 use crate::child::Child;
 use crate::creation::{self, Creation};
 use crate::http;
-use crate::metric::metric;
 use crate::server::{Data, Server};
 use crate::size::Size;
 
@@ -22,67 +22,11 @@ const LOOK_PACE: Duration = Duration::from_millis(200);
 /// How long something that must happen may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Jobs, counted by the program since its start.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Jobs {
-    pub(crate) created: u64,
-    pub(crate) activated: u64,
-    pub(crate) completed: u64,
-    pub(crate) failed: u64,
-    pub(crate) timed_out: u64,
-    pub(crate) yielded: u64,
-    /// Handed to polls.
-    pub(crate) polled: u64,
-}
-
-impl Jobs {
-    fn read(metrics: &str) -> Self {
-        let action = |name: &str| {
-            let label = format!("action=\"{name}\"");
-            metric(metrics, "zeebe_job_events_total", &label)
-        };
-        Self {
-            created: action("created"),
-            activated: action("activated"),
-            completed: action("completed"),
-            failed: action("failed"),
-            timed_out: action("timed out"),
-            yielded: action("yielded"),
-            polled: metric(metrics, "baton_jobs_polled_total", &format!("type=\"{JOB}\"")),
-        }
-    }
-
-    /// With some worker now.
-    pub(crate) fn outstanding(&self) -> u64 {
-        let back = self.completed + self.failed + self.timed_out + self.yielded;
-        self.activated.saturating_sub(back)
-    }
-
-    /// Changes since then.
-    pub(crate) fn since(&self, earlier: &Self) -> Self {
-        Self {
-            created: self.created - earlier.created,
-            activated: self.activated - earlier.activated,
-            completed: self.completed - earlier.completed,
-            failed: self.failed - earlier.failed,
-            timed_out: self.timed_out - earlier.timed_out,
-            yielded: self.yielded - earlier.yielded,
-            polled: self.polled - earlier.polled,
-        }
-    }
-
-    /// Activations for each job that was activated at all: one, unless jobs time out.
-    pub(crate) fn activations_per_job(&self) -> f64 {
-        let again = self.timed_out + self.yielded + self.failed;
-        self.activated as f64 / self.activated.saturating_sub(again).max(1) as f64
-    }
-}
-
 pub(crate) struct Scene {
     pub(crate) size: Size,
     pub(crate) client: RestClient,
     server: Server,
-    looks: Arc<Mutex<Vec<(Instant, Jobs)>>>,
+    looks: Arc<Mutex<Vec<(Instant, JobCounts)>>>,
     looking: JoinHandle<()>,
     is_java: bool,
     _data: Data,
@@ -141,26 +85,26 @@ impl Scene {
         Creation::start(self.client.clone(), JOB, per_second, r#"{"number":1}"#.to_owned())
     }
 
-    pub(crate) async fn jobs(&self) -> Jobs {
+    pub(crate) async fn jobs(&self) -> JobCounts {
         jobs(self.server.address("management")).await
     }
 
     /// Jobs that workers had at one time since, at the most.
-    pub(crate) fn outstanding_max(&self, since: Instant) -> u64 {
+    pub(crate) fn outstanding_max(&self, since: Instant) -> f64 {
         let looks = self.looks.lock();
         let later = looks.iter().filter(|(time, _)| *time >= since);
-        later.map(|(_, jobs)| jobs.outstanding()).max().unwrap_or(0)
+        later.map(|(_, jobs)| jobs.outstanding()).fold(0.0, f64::max)
     }
 
     /// Waits until workers have got nothing for so long.
-    pub(crate) async fn settles(&self, quiet: Duration) -> Jobs {
+    pub(crate) async fn settles(&self, quiet: Duration) -> JobCounts {
         let end = Instant::now() + PATIENCE;
         let (mut last, mut since) = (self.jobs().await, Instant::now());
         while since.elapsed() < quiet {
             assert!(Instant::now() < end, "jobs are still activated after {PATIENCE:?}");
             tokio::time::sleep(LOOK_PACE).await;
             let now = self.jobs().await;
-            if now.activated != last.activated {
+            if now.activated > last.activated {
                 (last, since) = (now, Instant::now());
             }
         }
@@ -173,9 +117,9 @@ impl Scene {
     }
 }
 
-async fn jobs(management: &str) -> Jobs {
+async fn jobs(management: &str) -> JobCounts {
     let answer = http::ask(management, "GET", "/actuator/prometheus", None).await.unwrap();
-    Jobs::read(&answer.body)
+    Metrics(answer.body).jobs()
 }
 
 pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {

@@ -40,7 +40,7 @@ pub(crate) async fn helps(size: Size, is_java: bool) -> Vec<Row> {
     let outstanding_two = scene.outstanding_max(joined);
     load.end().await.assert_sound();
 
-    let goodput = (one.completed as f64 / one_seconds, two.completed as f64 / two_seconds);
+    let goodput = (one.completed / one_seconds, two.completed / two_seconds);
     let capacity = size.long_capacity as f64;
     let refused = first.now().refused + second.now().refused;
     let rows = vec![
@@ -52,18 +52,18 @@ pub(crate) async fn helps(size: Size, is_java: bool) -> Vec<Row> {
         Row::at_most(
             NAME,
             "outstanding with one, by capacity",
-            outstanding_one as f64 / capacity,
+            outstanding_one / capacity,
             size.outstanding_max,
         ),
         Row::at_most(
             NAME,
             "outstanding with two, by capacity of both",
-            outstanding_two as f64 / capacity / 2.0,
+            outstanding_two / capacity / 2.0,
             size.outstanding_max,
         ),
         Row::told(NAME, "refused completions", refused as f64),
-        Row::told(NAME, "jobs by poll", end.polled as f64),
-        Row::told(NAME, "timeouts", end.timed_out as f64),
+        Row::told(NAME, "jobs by poll", end.polled),
+        Row::told(NAME, "timeouts", end.timed_out),
     ];
     drop((first, second));
     scene.end().await;

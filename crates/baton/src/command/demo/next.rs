@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use client::{RestClient, RestOptions};
 use tokio::process::Child;
 
-use super::{ORDER, ReadyLine, scene};
+use super::scene::{self, ORDER};
 use crate::failure::Failure;
 use crate::output;
+use crate::start::ReadyLine;
 
 /// Orders that nobody works on, so that there is something to be found.
 const WAITING: usize = 20;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use client::{ActivateJobs, ApiCall, CreateInstance, FailJob, Resource, RestClient};
 
-use super::ORDER;
 use crate::failure::Failure;
 
+/// The process that runs under load.
+pub(super) const ORDER: &str = "order";
 const REFUND: &str = "refund";
 const FILES: [Resource<'static>; 3] = [
     Resource { name: "refund.bpmn", content: include_bytes!("scene/refund.bpmn") },

@@ -12,11 +12,13 @@ use export::{Copies, Shown};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{FIRST_PARTITION, PartitionId};
-use search::wire::{self, Question};
-use search::{EXPORTER_ID, Found, Progress, Reader, Row, Search, Statistics, StoreError};
+use search::Question;
+use search::wire;
+use search::{EXPORTER_ID, Found, Progress, Reader, Row, Search, Statistics, StoreError, StoreState};
 use secondary::{SqliteCleaner, SqliteReader, StoreExporter};
 
-use super::{Cleaning, Feed, Opened, exporter, sqlite_filler, sqlite_options, storage};
+use super::opened::{Cleaning, Feed, Opened, exporter, storage};
+use super::sqlite::{sqlite_filler, sqlite_options};
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -34,7 +36,7 @@ pub(super) fn open(config: &Config, brokers: &[u32]) -> Result<Opened, Failure> 
     } else {
         set_aside(&sqlite_options(config).path, copies)?;
         // There are no tables to wait for.
-        all.reached(FIRST_PARTITION, 0);
+        all.opened();
         without_copy(config, all)
     };
     Ok(opened)
@@ -58,31 +60,37 @@ fn with_copy(config: &Config, all: Arc<Progress>) -> Opened {
     let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
     let exporter = exporter(config, &progress, Some(copies), None, sqlite_filler(options));
     let answering = Arc::clone(&reader);
+    let (shown, of_own) = (Arc::clone(&progress), Arc::clone(&progress));
     let own = OwnCopy {
-        position: Box::new(move || progress.position(FIRST_PARTITION)),
+        position: Box::new(move || shown.position(FIRST_PARTITION)),
+        lacking: Box::new(move || of_own.wholeness.lacking()),
         answer: Box::new(move |question| {
             let reader = Arc::clone(&answering);
             async move { wire::answer(&*reader, &question).await }.boxed()
         }),
     };
     let queries = queries(config, Some(own), &all);
-    let nearest =
-        Nearest { own: Some(Arc::clone(&reader)), queries: Arc::clone(&queries), all: Arc::clone(&all) };
+    let own = Some((Arc::clone(&reader), Arc::clone(&progress)));
+    let patience = config.secondary_storage.fresh_timeout;
+    let nearest = Nearest { own, queries: Arc::clone(&queries), all: Arc::clone(&all), patience };
     Opened {
         feed: Feed { exporter: Some(exporter), unwanted_elsewhere: None, queries: Some(queries) },
         storage: Some(storage(config, Arc::new(nearest), all)),
         cleaning: Some(Cleaning { reader, cleaner }),
+        progress: Some(progress),
     }
 }
 
 fn without_copy(config: &Config, all: Arc<Progress>) -> Opened {
     let queries = queries(config, None, &all);
-    let nearest = Nearest { own: None, queries: Arc::clone(&queries), all: Arc::clone(&all) };
+    let patience = config.secondary_storage.fresh_timeout;
+    let nearest = Nearest { own: None, queries: Arc::clone(&queries), all: Arc::clone(&all), patience };
     let unwanted_elsewhere = Some(StoreExporter::UNWANTED);
     Opened {
         feed: Feed { exporter: None, unwanted_elsewhere, queries: Some(queries) },
         storage: Some(storage(config, Arc::new(nearest), all)),
         cleaning: None,
+        progress: None,
     }
 }
 
@@ -97,7 +105,8 @@ fn queries(config: &Config, own: Option<OwnCopy>, all: &Arc<Progress>) -> Arc<St
             of_all.reached_elsewhere(partition, position);
         }
     });
-    Arc::new(StoreQueries::new(EXPORTER_ID, own, shown, config.secondary_storage.query_timeout + WAY))
+    let queries = StoreQueries::new(EXPORTER_ID, own, shown, config.secondary_storage.query_timeout + WAY);
+    Arc::new(queries.with_copies(config.secondary_storage_sqlite.copies))
 }
 
 /// Puts away the file of a broker that has a copy no more: it would lack what happens from now on.
@@ -131,43 +140,86 @@ fn set_aside(path: &Path, copies: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks the copy of this broker if it shows what has been shown here and can be read; else that of another one.
+/// Asks the copy of this broker if it shows what has been shown here and can be read; else that of another one. If no
+/// other answers, it waits for the copy of this broker.
 struct Nearest {
-    own: Option<Arc<dyn Reader>>,
+    /// The copy of this broker, and how it is.
+    own: Option<(Arc<dyn Reader>, Arc<Progress>)>,
     queries: Arc<StoreQueries>,
     /// The position that was shown here, by whichever copy.
     all: Arc<Progress>,
+    /// Time that a search waits for the copy of this broker when no other answers.
+    patience: Duration,
 }
 
 impl Nearest {
-    /// The copy of this broker, if it is far enough.
-    fn near(&self) -> Option<&dyn Reader> {
-        self.own.as_deref().filter(|_| self.queries.is_here(self.shown()))
+    /// The copy of this broker, if it shows a position.
+    fn near(&self, shown: u64) -> Option<&dyn Reader> {
+        let (own, progress) = self.own.as_ref()?;
+        let is_whole = progress.wholeness.state() == StoreState::Whole;
+        (is_whole && self.queries.is_here(shown)).then_some(&**own)
     }
 
-    /// The position that an answer must show.
+    /// The copy of this broker if no exporter has looked at it yet, since that is off: it may be old, but not empty.
+    fn unseen(&self) -> Option<&dyn Reader> {
+        let (own, progress) = self.own.as_ref()?;
+        (progress.wholeness.state() == StoreState::Unknown).then_some(&**own)
+    }
+
+    /// The copy of this broker once it shows a position that the copy of a broker which is gone has shown; `None` if it
+    /// takes longer than the patience.
+    async fn near_soon(&self, shown: u64) -> Option<&dyn Reader> {
+        let own = self.own.as_ref();
+        let (_, progress) = own.filter(|(_, progress)| progress.wholeness.lacking().is_none())?;
+        progress.wait(FIRST_PARTITION, shown, self.patience).await;
+        self.near(shown)
+    }
+
+    /// The position that an answer must show. A copy that shows nothing is that of a broker that has not been brought
+    /// up yet, or of a cluster in which nothing has happened, which the others know.
     fn shown(&self) -> u64 {
-        self.all.position(FIRST_PARTITION)
+        self.all.position(FIRST_PARTITION).max(1)
     }
 
     /// The answer of the near copy, or that of another broker's.
     async fn answer<T>(
         &self,
-        near: Option<BoxFuture<'_, Result<T, StoreError>>>,
+        ask: impl for<'a> Fn(&'a dyn Reader) -> BoxFuture<'a, Result<T, StoreError>>,
         question: Question,
         read: fn(&[u8]) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let failed = match near {
-            None => None,
-            Some(near) => match near.await {
-                Err(error) if is_of_copy(&error) => Some(error),
+        let shown = self.shown();
+        let mut failed = None;
+        // The copy of a broker that is brought up shows what came long ago; others may show more.
+        if let Some(own) = self.near(shown).filter(|_| self.queries.has_caught_up()) {
+            match ask(own).await {
+                Err(error) if is_of_copy(&error) => failed = Some(error),
                 answer => return answer,
-            },
-        };
-        match self.queries.ask(self.shown(), &wire::encode(&question)?).await {
-            Ok(answer) => read(&answer),
-            Err(reason) => Err(failed.unwrap_or(StoreError::NoCopy(reason))),
+            }
         }
+        let reason = match self.queries.ask(shown, &wire::encode(&question)?).await {
+            Ok(answer) => return read(&answer),
+            Err(reason) => reason,
+        };
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let own = match self.unseen() {
+            Some(own) => Some(own),
+            None => self.near_soon(shown).await,
+        };
+        match own {
+            Some(own) => ask(own).await,
+            None => Err(StoreError::NoCopy(self.with_own(reason))),
+        }
+    }
+}
+
+impl Nearest {
+    /// Why no other copy answers, with what ails that of this broker.
+    fn with_own(&self, reason: String) -> String {
+        let lacking = self.own.as_ref().and_then(|(_, progress)| progress.wholeness.lacking());
+        lacking.map_or(reason.clone(), |lacking| format!("{reason}; the copy of this broker: {lacking}"))
     }
 }
 
@@ -185,13 +237,20 @@ fn is_of_copy(error: &StoreError) -> bool {
 
 impl Reader for Nearest {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        let near = self.near().map(|own| own.search(search.clone()));
-        self.answer(near, Question::Search(search), wire::found).boxed()
+        async move {
+            let asked = search.clone();
+            self.answer(|own| own.search(asked.clone()), Question::Search(search), wire::found).await
+        }
+        .boxed()
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        let near = self.near().map(|own| own.statistics(statistics.clone()));
-        self.answer(near, Question::Statistics(statistics), wire::rows).boxed()
+        async move {
+            let asked = statistics.clone();
+            self.answer(|own| own.statistics(asked.clone()), Question::Statistics(statistics), wire::rows)
+                .await
+        }
+        .boxed()
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
@@ -202,6 +261,55 @@ impl Reader for Nearest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A store that finds nothing.
+    struct Empty;
+
+    impl Reader for Empty {
+        fn search(&self, _: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+            async { Ok(Found::default()) }.boxed()
+        }
+
+        fn statistics(&self, _: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+            async { Ok(Vec::new()) }.boxed()
+        }
+
+        fn position(&self, _: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
+            async { Ok(0) }.boxed()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_search_waits_for_the_copy_of_this_broker_when_no_other_answers() {
+        let all = Arc::new(Progress::default());
+        let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
+        let of_own = Arc::clone(&progress);
+        let own = OwnCopy {
+            position: Box::new(move || of_own.position(FIRST_PARTITION)),
+            lacking: Box::new(|| None),
+            answer: Box::new(|_| async { Ok(Vec::new()) }.boxed()),
+        };
+        let queries = Arc::new(StoreQueries::new(EXPORTER_ID, Some(own), Arc::new(|_, _| {}), WAY));
+        let patience = Duration::from_secs(1);
+        let reader: Arc<dyn Reader> = Arc::new(Empty);
+        let own = Some((reader, Arc::clone(&progress)));
+        progress.wholeness.has_all_but(Vec::new());
+        let nearest = Nearest { own, queries, all: Arc::clone(&all), patience };
+        let search = || Search::one(&search::model::process_instance::ENTITY, search::Operand::Integer(1), 1);
+        // The copy of a broker that is gone has shown it.
+        all.reached(FIRST_PARTITION, 7);
+        let writes = async {
+            tokio::time::sleep(patience / 2).await;
+            progress.reached(FIRST_PARTITION, 7);
+        };
+        let (found, ()) = tokio::join!(nearest.search(search()), writes);
+        assert!(found.is_ok(), "{found:?}");
+        all.reached(FIRST_PARTITION, 8);
+        let began = tokio::time::Instant::now();
+        let failed = nearest.search(search()).await.unwrap_err();
+        assert!(matches!(failed, StoreError::NoCopy(_)), "{failed}");
+        assert!(began.elapsed() >= patience && began.elapsed() < patience * 2, "{:?}", began.elapsed());
+    }
 
     #[test]
     fn the_lowest_numbers_have_copies() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use secondary::{OpensearchCleaner, OpensearchLoader, OpensearchReader, OpensearchWriter};
 
-use super::{Opened, opened};
+use super::opened::{Opened, opened};
 use crate::config::Config;
 
 pub(super) fn open(config: &Config) -> Opened {
