@@ -396,7 +396,7 @@ fn prometheus_and_grafana_find_what_they_ask() {
     assert!(compose["services"].get(host).is_some(), "{host} is a service");
     let sections = read("crates/baton/src/config/sections.rs");
     let management = sections.split("\"management\" ").nth(1).unwrap();
-    let listen = management.split("ListenAddress::any(").nth(1).unwrap().split(')').next().unwrap();
+    let listen = management.split("ListenAddress::loopback(").nth(1).unwrap().split(')').next().unwrap();
     assert_eq!(port, listen, "the default of management.listen");
     for file in list(&prometheus, "rule_files") {
         let path = format!("deploy/prometheus/{}", file.as_str().unwrap());

@@ -14,17 +14,24 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn paths_in_the_map_exist() {
-    let map = read("ARCHITECTURE.md");
+    for document in ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/development/adding.md"] {
+        check_paths(document);
+    }
+}
+
+/// Fails for a document that names a path which is not there.
+fn check_paths(document: &str) {
+    let map = read(document);
     let places = ["crates/", "docs/", "tests/", "fuzz/", "scripts/", "deploy/", ".ci/"];
     let paths: Vec<_> =
         quoted(&map).filter(|text| places.iter().any(|place| text.starts_with(place))).collect();
-    assert!(paths.len() > 20, "the map names files");
+    assert!(paths.len() > 20, "{document} names files");
     let missing: Vec<_> = paths
         .into_iter()
         .filter(|path| !path.contains(['*', '<', '…']) && !root().join(path).exists())
         .map(ToOwned::to_owned)
         .collect();
-    assert_none("ARCHITECTURE.md names only what is there", &missing);
+    assert_none(&format!("{document} names only what is there"), &missing);
 }
 
 #[test]
@@ -147,8 +154,13 @@ fn metrics_in_the_manual_exist() {
 #[test]
 fn settings_in_the_manual_exist() {
     let sections = read("crates/baton/src/config/sections.rs");
-    // The keys of several sections.
-    let tls = read("crates/baton/src/config/server_tls.rs");
+    // Keys that stand in files of their own.
+    let shared = [
+        ("..keys: ServerTlsKeys;", read("crates/baton/src/config/server_tls.rs")),
+        ("..secrets: PeerSecretKeys;", read("crates/baton/src/config/peer_secret.rs")),
+        ("..entrance: EntranceKeys;", read("crates/baton/src/config/entrance.rs")),
+        ("..gate: GateKeys;", read("crates/baton/src/config/entrance.rs")),
+    ];
     let page = read("docs/configuration.md") + &manual();
     let is_key = |text: &&str| {
         let word = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
@@ -164,9 +176,22 @@ fn settings_in_the_manual_exist() {
                 .split_once(&format!("\"{section}\" "))
                 .map(|(_, rest)| rest.split("\n    }").next().unwrap());
             let has = |keys: &str| keys.contains(&format!(" {name}: "));
-            !body.is_some_and(|body| has(body) || (body.contains("..keys: ServerTlsKeys;") && has(&tls)))
+            let has_shared = |body: &str| shared.iter().any(|(line, of)| body.contains(line) && has(of));
+            !body.is_some_and(|body| has(body) || has_shared(body))
         })
         .map(ToOwned::to_owned)
         .collect();
     assert_none("the manual names only settings that are there", &missing);
+}
+
+#[test]
+fn the_demo_tells_a_figure_of_the_measurements() {
+    let demo = read("crates/baton/src/command/demo.rs");
+    let (_, figure) = demo.split_once("SHIPPED_CPU: &str = \"").expect("the figure of the demo");
+    let (figure, _) = figure.split_once('"').unwrap();
+    let page = read("docs/performance.md");
+    let (_, row) = page.split_once("| 150 instances/s, open loop |").expect("the row of 150 instances/s");
+    let cpu = row.lines().find(|line| line.contains("server CPU, of one core")).expect("the row of its CPU");
+    let history = cpu.split('|').nth(5).expect("a cell with history");
+    assert!(history.trim().starts_with(figure), "{figure} is not {history}");
 }

@@ -9,7 +9,7 @@ const SOURCES: &str = "crates/engine/src/";
 const ENTRIES_MAX: usize = 13;
 /// Methods of the context that any room may call. The number only falls, except for calls that are new: the end of a
 /// suspension, business IDs that come later, priorities of jobs, records of compensation events, agents.
-const CONTEXT_METHODS: usize = 126;
+const CONTEXT_METHODS: usize = 128;
 /// Files of the largest cycle of calls among methods of the context. This number only falls.
 const CALL_CYCLE: usize = 23;
 

@@ -1,13 +1,16 @@
 //! Rules of the house that no compiler knows. A failure says which file breaks which rule.
 #![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons)]
 
+mod cycles;
 mod dependencies;
 mod deploy;
 mod documents;
 mod engine;
+mod first_partition;
 mod metrics;
 mod promql;
 mod ratchets;
+mod recipes;
 mod sources;
 
 use std::collections::BTreeMap;

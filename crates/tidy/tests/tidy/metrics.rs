@@ -19,15 +19,18 @@ pub struct Metric {
     pub source: String,
 }
 
-/// How a definition begins. The last ones are the helpers of `metric_definitions` of the broker.
-const DEFINITIONS: [(&str, Kind); 6] = [
+/// Beginnings of definitions. The last ones are methods of the labels of a partition.
+const DEFINITIONS: [(&str, Kind); 7] = [
     ("counter!(", Kind::Counter),
     ("gauge!(", Kind::Gauge),
     ("histogram!(", Kind::Histogram),
-    ("partition_counter(", Kind::Counter),
     ("partition_gauge(", Kind::Gauge),
-    ("group_gauge(", Kind::Gauge),
+    (".counter(", Kind::Counter),
+    (".gauge(", Kind::Gauge),
+    (".histogram(", Kind::Histogram),
 ];
+/// Labels that metrics of a partition have.
+const LABELS: &str = "crates/partition/src/metric_definitions/labels.rs";
 /// Help text of each metric for Prometheus, as `("NAME", "HELP"),`.
 const HELP: &str = "crates/gateway/src/management/help.rs";
 /// Metrics of the process stand there as `metric(text, NAME, KIND, …)`.
@@ -47,7 +50,7 @@ fn name<'a>(text: &'a str, file: &'a str) -> Option<&'a str> {
 
 /// All metrics by name.
 pub fn metrics() -> BTreeMap<String, Metric> {
-    let mut metrics = BTreeMap::new();
+    let (mut metrics, labels) = (BTreeMap::new(), crate::read(LABELS));
     let mut add = |name: &str, kind, file: &str| {
         let metric = metrics.entry(name.to_owned()).or_insert_with(|| Metric { kind, source: String::new() });
         assert_eq!(metric.kind, kind, "{name} is of one kind");
@@ -62,6 +65,9 @@ pub fn metrics() -> BTreeMap<String, Metric> {
             for (at, _) in file.match_indices(beginning) {
                 if let Some(name) = name(&file[at + beginning.len()..], &file) {
                     add(name, kind, &file);
+                    if beginning.starts_with('.') {
+                        add(name, kind, &labels);
+                    }
                 }
             }
         }

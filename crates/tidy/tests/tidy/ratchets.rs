@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::cycles::files_in_cycles;
 use crate::{files, read, root};
 
 const EXCEPTIONS: &str = "crates/tidy/tests/tidy/exceptions.txt";
@@ -13,6 +14,20 @@ const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 600;
 const COMMENT_COLUMNS_MAX: usize = 120;
 const CRATES_OF_A_TYPE_NAME_MAX: usize = 3;
+
+/// Enums that say what is asked for or what has happened. A match that decides something by them names all of them.
+const WITHOUT_DEFAULT: [&str; 10] = [
+    "BatchAction",
+    "Command",
+    "IdentityCommand",
+    "IdentityQuery",
+    "Intent",
+    "Operation",
+    "Query",
+    "RecordValue",
+    "Step",
+    "UserTaskOperation",
+];
 
 /// The size of each finding by `(rule, place)`.
 type Findings = BTreeMap<(String, String), usize>;
@@ -32,8 +47,13 @@ fn sources() -> BTreeMap<String, String> {
     files
 }
 
-fn is_test(path: &str) -> bool {
+pub fn is_test(path: &str) -> bool {
     path.contains("/tests/") || path.contains("/benches/") || path.ends_with("tests.rs")
+}
+
+/// The code of a file before its tests.
+pub fn product(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or_default()
 }
 
 /// The functions of formatted code that are longer than the limit, with their lines.
@@ -99,7 +119,7 @@ fn prose<'a>(path: &str, line: &'a str) -> Option<&'a str> {
 
 /// Sentences that hide their noun behind a pronoun.
 fn hidden_nouns(text: &str) -> usize {
-    let words = ["What", "Who", "Whoever", "Whatever", "Whose"];
+    let words = ["What", "Who", "Whoever", "Whatever", "Whose", "Nobody", "Somebody"];
     let starts = |sentence: &str| {
         let word = sentence.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
         words.contains(&word)
@@ -111,6 +131,49 @@ fn hidden_nouns(text: &str) -> usize {
             .flat_map(|end| text.split(end).skip(1))
             .filter(|s| starts(s))
             .count()
+}
+
+/// Whether a doc comment says on hover only that its item is like one beside it.
+fn leans_on_neighbour(line: &str) -> bool {
+    let line = line.trim_start();
+    ["/// ", "//! "]
+        .iter()
+        .any(|start| line.strip_prefix(start).is_some_and(|text| text.starts_with("The same")))
+}
+
+/// How many matches over the named enums have a default, in formatted code. One that asserts is none.
+fn defaults(text: &str) -> usize {
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let is_default = |line: &str| {
+        let Some((pattern, body)) = line.trim_start().split_once(" =>") else { return false };
+        let is_name = pattern.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        let asserts = ["unreachable!(", "debug_assert!(false", "panic!("];
+        is_name && !asserts.iter().any(|assert| body.trim_start_matches([' ', '{']).starts_with(assert))
+    };
+    let names_enum = |line: &str| {
+        let pattern = line.split(" =>").next().unwrap_or_default();
+        WITHOUT_DEFAULT.iter().any(|name| {
+            pattern
+                .match_indices(&format!("{name}::"))
+                .any(|(at, _)| !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        })
+    };
+    let of_match = |at: usize| {
+        let of_arm = indent(lines[at]);
+        let is_inside = |line: &&&str| line.is_empty() || indent(line) >= of_arm;
+        let before = lines[..at].iter().rev().take_while(is_inside);
+        before.filter(|line| indent(line) == of_arm).any(|line| names_enum(line))
+    };
+    (0..lines.len()).filter(|at| is_default(lines[*at]) && of_match(*at)).count()
+}
+
+/// How many scans of tables name no bound.
+fn unbounded_scans(text: &str) -> usize {
+    let scans = [".scan(", ".keys("];
+    text.lines()
+        .filter(|line| line.contains("usize::MAX") && scans.iter().any(|scan| line.contains(scan)))
+        .count()
 }
 
 fn findings() -> Findings {
@@ -133,6 +196,12 @@ fn findings() -> Findings {
         let is_wide =
             |line: &&str| line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS_MAX;
         add("wide comments", path, text.lines().filter(is_wide).count());
+        add("empty first sentences", path, text.lines().filter(|line| leans_on_neighbour(line)).count());
+        if !is_test(path) {
+            let product = product(text);
+            add("matches with a default", path, defaults(product));
+            add("scans without a bound", path, unbounded_scans(product));
+        }
         if is_test(path) {
             add("sleeps in tests", path, text.matches("sleep(").count());
         } else if let Some((name, _)) = path.strip_prefix("crates/").and_then(|path| path.split_once('/')) {
@@ -145,6 +214,9 @@ fn findings() -> Findings {
         if crates.len() > CRATES_OF_A_TYPE_NAME_MAX {
             add("crates of a type name", name, crates.len());
         }
+    }
+    for (name, files) in files_in_cycles(&sources) {
+        add("files in import cycles", &name, files.len());
     }
     for (path, text) in
         files().iter().filter(|(path, _)| path.ends_with(".md") || sources.contains_key(*path))
@@ -174,7 +246,10 @@ fn the_exceptions_only_shrink() {
     crate::assert_none(
         &format!(
             "functions have at most {FUNCTION_LINES_MAX} lines, files {FILE_LINES_MAX}, comments {COMMENT_COLUMNS_MAX} columns, \
-             type names {CRATES_OF_A_TYPE_NAME_MAX} crates; tests do not sleep; sentences name their noun first"
+             type names {CRATES_OF_A_TYPE_NAME_MAX} crates; files do not import each other; tests do not sleep; \
+             sentences name their noun first, doc comments do not begin with \"The same\"; \
+             matches over commands, steps, records and the like have no default; \
+             scans name their bound"
         ),
         &grown,
     );
@@ -225,7 +300,22 @@ fn findings_are_found() {
     let body = "    let x = 1;\n".repeat(FUNCTION_LINES_MAX - 1);
     let text = format!("pub(crate) async fn long<T>() {{\n{body}}}\n\nfn short() {{\n}}\n");
     assert_eq!(long_functions(&text), [("long".to_owned(), FUNCTION_LINES_MAX + 1)]);
-    assert_eq!(hidden_nouns("What it is. Whoever asks; Who knows. A what is fine"), 3);
+    assert_eq!(hidden_nouns("What it is. Whoever asks; Nobody knows. A what is fine"), 3);
     assert_eq!(type_name("pub(super) struct Work<'a> {"), Some("Work"));
     assert_eq!(prose("a.rs", "    /// What"), Some("What"));
+    let same = |mark: &str| format!("    {mark} The same, later.");
+    assert!(leans_on_neighbour(&same("///")) && leans_on_neighbour(&same("//!")));
+    assert!(!leans_on_neighbour(&same("//")));
+    let arms = |default: &str| {
+        format!(
+            "    match &it {{\n        Command::Tick | Command::Clock(_) => {{\n            1\n        }}\n        {default}\n    }}\n"
+        )
+    };
+    assert_eq!(defaults(&arms("_ => 2,")), 1);
+    assert_eq!(defaults(&arms("other => other.bytes(),")), 1);
+    assert_eq!(defaults(&arms("other => unreachable!(\"{other:?}\"),")), 0);
+    assert_eq!(defaults(&arms("Command::Purge { .. } => 2,")), 0);
+    assert_eq!(defaults(&arms("_ => 2,").replace("Command::", "LabCommand::")), 0);
+    assert_eq!(unbounded_scans("let rows = self.tables.jobs.scan(.., usize::MAX)?;"), 1);
+    assert_eq!(unbounded_scans("let rows = self.tables.jobs.scan(.., JOBS_MAX)?;"), 0);
 }
