@@ -5,7 +5,7 @@ import { parseAst } from 'vite';
 import { english, filesBelow, SOURCES } from './messages.mjs';
 
 /** Texts that are the same in all languages, or for programmers alone. */
-const SAME = new Set(['bpmn.io', 'g o, g t, g a', 'j k', 'the page has no place for the application', '{} has no {}', 'true', 'false', 'secondary_storage.steps']);
+const SAME = new Set(['bpmn.io', 'g o, g t, g a', 'j k', 'the page has no place for the application', '{} has no {}', 'true', 'false', 'secondary_storage.steps', 'an unknown way to escape values']);
 /** Programs that pages write, which are in no language of people. */
 const OF_CODE = ['views/code.ts'];
 /** Names of members of requests, and of types of values. */

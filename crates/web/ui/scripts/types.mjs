@@ -1,9 +1,11 @@
 // Makes TypeScript of the contract that the server validates requests by: a type for each schema, a value for each
-// operation.
+// operation with its kind and its topics, and a type of the codes of problems.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const UI = new URL('../', import.meta.url);
 const CONTRACTS = ['contract', 'baton'].map((name) => new URL(`../../gateway/api/${name}.json`, UI));
+const FACTS = new URL('../../gateway/api/operations.json', UI);
+const PROBLEMS = new URL('../../../docs/problems.md', UI);
 const TARGET = new URL('src/api/generated/', UI);
 
 /** A schema as a type. */
@@ -46,7 +48,27 @@ function object(schema) {
   return `{ ${members.join('; ')} }`;
 }
 
-function operation({ id, method, path, pathParameters = [], queryParameters = [], body, responses }) {
+/** Kinds and topics, one for each operation. */
+function factsOf(operations) {
+  const facts = new Map(Object.entries(JSON.parse(readFileSync(FACTS, 'utf8'))));
+  const ids = new Set(operations.map(({ id }) => id));
+  const wrong = [
+    ...[...ids].filter((id) => !facts.has(id)).map((id) => `${id} has no kind`),
+    ...[...facts.keys()].filter((id) => !ids.has(id)).map((id) => `${id} is no operation`),
+    ...[...facts].filter(([, [kind, topics]]) => !(kind === 'change' ? topics === undefined : ['read', 'search'].includes(kind) && typeof topics === 'string')).map(([id]) => `${id} has neither a kind nor topics that are known`),
+  ];
+  if (wrong.length > 0) throw new Error(`crates/gateway/api/operations.json: ${wrong.join('; ')}`);
+  return facts;
+}
+
+/** Codes of problems, as the table of their page has them. */
+function codes() {
+  const found = [...readFileSync(PROBLEMS, 'utf8').matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => JSON.stringify(code));
+  if (found.length === 0) throw new Error('docs/problems.md has no codes');
+  return union(found);
+}
+
+function operation({ id, method, path, pathParameters = [], queryParameters = [], body, responses }, [kind, topics]) {
   const record = (parameters, isRequired) =>
     parameters.length === 0
       ? '{}'
@@ -55,7 +77,8 @@ function operation({ id, method, path, pathParameters = [], queryParameters = []
     .filter(([status]) => status.startsWith('2'))
     .map(([, schema]) => type(schema));
   const parts = [record(pathParameters, () => true), record(queryParameters, (one) => one.required), body ? type(body.schema) : 'void', union(results)];
-  return `export const ${id} = /* @__PURE__ */ operation<${parts.join(', ')}>(${JSON.stringify(method)}, ${JSON.stringify(path)});`;
+  const values = (kind === 'change' ? [method, path] : [method, path, kind, topics]).map((value) => JSON.stringify(value));
+  return `export const ${id} = /* @__PURE__ */ ${kind === 'change' ? kind : 'read'}<${parts.join(', ')}>(${values.join(', ')});`;
 }
 
 export function writeTypes() {
@@ -66,7 +89,9 @@ export function writeTypes() {
   const head = '// Generated of crates/gateway/api/ by scripts/types.mjs.\n';
   const types = Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${type(schema)};`);
   writeFileSync(new URL('types.ts', TARGET), `${head}import type * as T from './types';\n\n${types.join('\n')}\n`);
-  const values = operations.filter((one) => /^\/(v2|baton)\//.test(one.path)).map(operation);
-  const imports = "import { operation } from '../operation';\nimport type * as T from './types';\n\n";
+  writeFileSync(new URL('problems.ts', TARGET), `// Generated of docs/problems.md by scripts/types.mjs.\nexport type ProblemCode = ${codes()};\n`);
+  const facts = factsOf(operations);
+  const values = operations.filter((one) => /^\/(v2|baton)\//.test(one.path)).map((one) => operation(one, facts.get(one.id)));
+  const imports = "import { change, read } from '../operation';\nimport type * as T from './types';\n\n";
   writeFileSync(new URL('operations.ts', TARGET), `${head}${imports}${values.join('\n')}\n`);
 }

@@ -3,7 +3,7 @@ import { keepPreviousData, QueryClient, replaceEqualDeep, useQuery, type UseQuer
 import type { Accessor } from 'solid-js';
 import { unwrap } from 'solid-js/store';
 import { type Asked, call, plan, Problem } from './api/http';
-import type { Operation } from './api/operation';
+import type { Read } from './api/operation';
 import { interval, isPlaced } from './live/state';
 import { topicsOf } from './live/topics';
 
@@ -43,7 +43,7 @@ type Input<Path, Query, Body> = { path?: Path; query?: Query; body?: Body } & Op
 
 /** Reads by an operation of the API, whenever the input changes. */
 export function useRead<Path, Query, Body, Result>(
-  operation: Operation<Path, Query, Body, Result>,
+  operation: Read<Path, Query, Body, Result>,
   input: Accessor<Input<Path, Query, Body>>,
 ): UseQueryResult<Result, Error> {
   const found = useQuery(() => {
@@ -54,7 +54,7 @@ export function useRead<Path, Query, Body, Result>(
       queryFn: async ({ signal }) => ((await call(operation, { path, query, body, signal } as Input<Path, Query, Body>)) ?? null) as Result,
       // Reads that hints cover wait for the first place, else they would run twice.
       enabled: enabled && (!live || isPlaced()),
-      ...(live && enabled ? livelyBy(topicsOf(operation.path, path, body), background) : {}),
+      ...(live && enabled ? livelyBy(topicsOf(operation.topics, path, body), background) : {}),
       placeholderData: keep ? keepPreviousData : undefined,
     };
   }) as UseQueryResult<Result, Error>;

@@ -1,9 +1,9 @@
 // The user: the answers of boot and of the API, and the login over the page when a session has ended.
 import { createSignal } from 'solid-js';
 import { at, BASE } from './base';
-import { createAdminUser, getAuthentication } from './api/generated/operations';
+import { createAdminUser, getAuthentication, getBoot } from './api/generated/operations';
 import type { CamundaUserResult } from './api/generated/types';
-import { leave, Problem, send } from './api/http';
+import { codeOf, leave, Problem, send } from './api/http';
 import { t } from './language';
 
 /** The answer of `/baton/v1/boot`. */
@@ -24,7 +24,7 @@ export const [relogin, setRelogin] = createSignal<{ done: () => void }>();
 
 /** Learns how people sign in here, and whether somebody has. */
 export async function start(): Promise<void> {
-  const answer = await send({ method: 'GET', path: '/baton/v1/boot', once: true });
+  const answer = await send({ ...getBoot, once: true });
   setBoot((await answer.json()) as Boot);
   await whoAmI();
 }
@@ -32,7 +32,7 @@ export async function start(): Promise<void> {
 export async function whoAmI(): Promise<void> {
   if (boot()?.authentication === 'none') return;
   try {
-    const answer = await send({ method: getAuthentication.method, path: getAuthentication.path, once: true });
+    const answer = await send({ ...getAuthentication, once: true });
     setUser((await answer.json()) as CamundaUserResult);
   } catch (error) {
     if (!(error instanceof Problem && error.status === 401)) throw error;
@@ -43,7 +43,7 @@ export async function whoAmI(): Promise<void> {
 /** Whether a session has begun meanwhile, in another tab. If not, the page stays as it is: it belongs to who was here. */
 export async function hasSessionAgain(): Promise<boolean> {
   try {
-    const answer = await send({ method: getAuthentication.method, path: getAuthentication.path, once: true });
+    const answer = await send({ ...getAuthentication, once: true });
     setUser((await answer.json()) as CamundaUserResult);
     return true;
   } catch (error) {
@@ -81,7 +81,7 @@ export async function signIn({ username, password, token }: Credentials): Promis
   if (!answer.ok) {
     const text = await answer.text();
     const detail = text.startsWith('{') ? (JSON.parse(text) as { detail?: string }).detail : undefined;
-    throw new Problem(answer.status, answer.status === 401 ? t('login.refused') : t('login.failed'), detail ?? '', '/login');
+    throw new Problem(answer.status, answer.status === 401 ? t('login.refused') : t('login.failed'), detail ?? '', '/login', codeOf(answer));
   }
   await whoAmI();
 }
@@ -91,7 +91,7 @@ export const issuerPath = (next: string): string => `${BASE}/oauth2/login?next=$
 
 export async function signOut(): Promise<void> {
   leave(true);
-  const answer = await send({ method: 'POST', path: '/logout', once: true }).catch((error: unknown) => {
+  const answer = await send({ method: 'POST', path: '/logout', kind: 'change', once: true }).catch((error: unknown) => {
     leave(false);
     throw error;
   });
@@ -102,7 +102,7 @@ export async function signOut(): Promise<void> {
 /** Creates the first administrator of a server that has none, and signs in. */
 export async function setUp(user: { username: string; password: string; name: string; email: string }): Promise<void> {
   const body = Object.fromEntries(Object.entries(user).filter(([, value]) => value !== ''));
-  await send({ method: createAdminUser.method, path: createAdminUser.path, body: JSON.stringify(body), once: true });
+  await send({ ...createAdminUser, body: JSON.stringify(body), once: true });
   await signIn(user);
 }
 

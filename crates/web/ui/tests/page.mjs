@@ -44,6 +44,10 @@ export async function withPage(server, work, { statuses = [], origins = [], gone
     const url = request.url();
     if (![server.url, ...origins].some((origin) => url.startsWith(origin)) && !/^(data|blob|about):/.test(url)) trouble.push(`request to ${url}`);
   });
+  // The browser itself would ask for a password, over a blank page; without a window it does not show that.
+  page.on('response', (response) => {
+    if (/^basic/i.test(response.headers()['www-authenticate'] ?? '')) trouble.push(`a password box of the browser at ${response.url()}`);
+  });
   await page.addInitScript(() => {
     globalThis.violations = [];
     addEventListener('securitypolicyviolation', (event) => globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));

@@ -82,6 +82,9 @@ if (names.length === 0 && again.length > 0) {
   console.log(`\nonce more, alone: ${again.map((file) => basename(file)).join(', ')}`);
   for (const [file, count] of await runFiles(again, 1)) counts.set(file, count);
   console.log(`\nfailed at first:\n${unstable.map((name) => `  ${name}`).join('\n')}`);
+  // One line for each, as `scripts/run-tests` counts them.
+  const still = again.flatMap((file) => counts.get(file).failed);
+  for (const name of unstable.filter((name) => !still.includes(name))) console.log(`at a second try: ${name}`);
 }
 for (const count of counts.values()) {
   passed += count.passed;

@@ -3,7 +3,7 @@ import { For, type JSX, Show } from 'solid-js';
 import * as api from '../api/generated/operations';
 import type { SearchQueryPageResponse } from '../api/generated/types';
 import { call } from '../api/http';
-import type { Operation } from '../api/operation';
+import type { Operation, Read } from '../api/operation';
 import { type Key, t } from '../language';
 import { useRead } from '../query';
 import { need } from '../rights';
@@ -14,7 +14,7 @@ import { findClients, findGroups, findMappingRules, findRoles, findUsers } from 
 
 type Path = Record<string, string>;
 type Change = Operation<Path, object, void, unknown>;
-type Search = Operation<Path, object, object, { items: Path[]; page: SearchQueryPageResponse }>;
+type Search = Read<Path, object, object, { items: Path[]; page: SearchQueryPageResponse }>;
 interface Operations {
   search: unknown;
   add: unknown;

@@ -11,7 +11,7 @@ import {
 } from '../api/generated/operations';
 import type { AuthorizationResult, SearchQueryPageResponse } from '../api/generated/types';
 import { call } from '../api/http';
-import type { Operation } from '../api/operation';
+import type { Read } from '../api/operation';
 
 export type Principal = 'USER' | 'CLIENT' | 'MAPPING_RULE' | 'GROUP' | 'ROLE';
 /** The longest page of a search: what is beyond it is told as left out. */
@@ -36,7 +36,7 @@ export interface Access {
   isCut: boolean;
 }
 
-type Search = Operation<Record<string, string>, object, object, { items: Record<string, string>[]; page: SearchQueryPageResponse }>;
+type Search = Read<Record<string, string>, object, object, { items: Record<string, string>[]; page: SearchQueryPageResponse }>;
 const MEMBERS = {
   USER: { field: 'username', group: searchUsersForGroup, role: searchUsersForRole },
   CLIENT: { field: 'clientId', group: searchClientsForGroup, role: searchClientsForRole },

@@ -3,12 +3,14 @@
 import { at, own } from '../base';
 import { t } from '../language';
 import { followed, hindrance, note } from '../live/state';
-import type { Operation } from './operation';
+import type { ProblemCode } from './generated/problems';
+import type { Kind, Operation, Read } from './operation';
 import { keepSent } from './sent';
 
 /** How long reads wait for what this browser has changed. */
 const AWAIT_MS = 10_000;
 const FORBIDDEN = 403;
+const PROBLEM_CODE = 'baton-problem';
 const CSRF_COOKIE = 'X-CSRF-TOKEN';
 const CHANNEL = 'baton-positions';
 
@@ -19,6 +21,8 @@ export class Problem extends Error {
     readonly title: string,
     readonly detail: string,
     readonly instance: string,
+    /** For comparisons: texts are for people. Nothing if somebody before the server answered. */
+    readonly code?: ProblemCode,
   ) {
     super(detail || title);
     this.name = 'Problem';
@@ -93,6 +97,7 @@ export interface Asked {
 export type FileField = readonly [field: string, name: string];
 
 export interface Request extends Asked {
+  kind: Kind;
   accept?: string;
   signal?: AbortSignal;
   /** Whether a session that has ended is told, not repaired. */
@@ -101,8 +106,8 @@ export interface Request extends Asked {
 
 /** Sends a request and gives the answer if it is a success. */
 export async function send(request: Request): Promise<Response> {
-  const isSearch = /\/(search|statistics|count)(\/|$|\?)/.test(request.path);
-  const isRead = request.method === 'GET' || /\/(search|statistics|durations|changes|count|permissions)(\/|$)/.test(request.path);
+  const isSearch = request.kind === 'search';
+  const isRead = request.kind !== 'change';
   const headers = new Headers({ accept: request.accept ?? 'application/json' });
   if (typeof request.body === 'string') headers.set('content-type', 'application/json');
   const token = cookie(CSRF_COOKIE);
@@ -120,7 +125,7 @@ export async function send(request: Request): Promise<Response> {
     answer = await fetch(at(request.path), { ...request, headers, redirect: 'error', credentials: 'same-origin' });
   } catch (error) {
     if (request.signal?.aborted) throw error;
-    note({ ...question, status: 0, title: '', detail: '', lag: null });
+    note({ ...question, status: 0, code: undefined, lag: null });
     throw new Problem(0, t('ui.noConnection'), t('ui.noConnection.text'), request.path);
   }
   const told = answer.headers.get('baton-position');
@@ -129,9 +134,9 @@ export async function send(request: Request): Promise<Response> {
     channel?.postMessage(told);
     globalThis.localStorage?.setItem(STORED, `${Date.now() + AWAIT_MS} ${awaited()}`);
   }
-  const tell = (title: string, detail: string) => note({ ...question, status: answer.status, title, detail, lag: answer.headers.get('baton-lag') });
+  const tell = () => note({ ...question, status: answer.status, code: codeOf(answer), lag: answer.headers.get('baton-lag') });
   if (answer.ok) {
-    tell('', '');
+    tell();
     if (!isRead) keepSent(request);
     return answer;
   }
@@ -142,9 +147,9 @@ export async function send(request: Request): Promise<Response> {
     return send(request);
   }
   const refused = await problem(answer, request.path);
-  tell(refused.title, refused.detail);
+  tell();
   // The browser has lost the token of a session that goes on: another login brings a new one.
-  if (refused.status === FORBIDDEN && !token && refused.detail.includes('CSRF') && !request.once && signInAgain) {
+  if (refused.code === 'CSRF_TOKEN' && !token && !request.once && signInAgain) {
     await signInAgain();
     return send(request);
   }
@@ -152,13 +157,16 @@ export async function send(request: Request): Promise<Response> {
   throw refused;
 }
 
+/** The code of a problem. One that is newer than this page is none that it knows of. */
+export const codeOf = (answer: Response): ProblemCode | undefined => (answer.headers.get(PROBLEM_CODE) as ProblemCode | null) ?? undefined;
+
 async function problem(answer: Response, path: string): Promise<Problem> {
   const text = await answer.text();
   try {
     const { title, detail, instance } = JSON.parse(text) as Record<string, string | undefined>;
-    return new Problem(answer.status, title ?? answer.statusText, detail ?? '', instance ?? path);
+    return new Problem(answer.status, title ?? answer.statusText, detail ?? '', instance ?? path, codeOf(answer));
   } catch {
-    return new Problem(answer.status, answer.statusText || `HTTP ${answer.status}`, text.slice(0, 500), path);
+    return new Problem(answer.status, answer.statusText || `HTTP ${answer.status}`, text.slice(0, 500), path, codeOf(answer));
   }
 }
 
@@ -180,7 +188,7 @@ export interface Planned<Result> {
 }
 
 /** Fills in an operation of the API. */
-export function plan<Path, Query, Body, Result>({ method, path }: Operation<Path, Query, Body, Result>, input: Input<Path, Query, Body> = {}): Planned<Result> {
+export function plan<Path, Query, Body, Result>({ method, path, kind }: Operation<Path, Query, Body, Result>, input: Input<Path, Query, Body> = {}): Planned<Result> {
   const values = (input.path ?? {}) as Parameters;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const query = new URLSearchParams();
@@ -193,7 +201,7 @@ export function plan<Path, Query, Body, Result>({ method, path }: Operation<Path
   return {
     asked,
     send: async (signal) => {
-      const answer = await send({ ...asked, signal });
+      const answer = await send({ ...asked, kind, signal });
       try {
         const text = answer.status === 204 ? '' : await answer.text();
         return (text === '' ? undefined : JSON.parse(text)) as Result;
@@ -210,6 +218,7 @@ export const call = <Path, Query, Body, Result>(operation: Operation<Path, Query
   plan(operation, input).send(input.signal);
 
 /** The text of a file that the API answers. */
-export async function fetchText(path: string, signal?: AbortSignal): Promise<string> {
-  return (await send({ method: 'GET', path, accept: 'text/xml, application/json', signal })).text();
+export async function fetchText<Path>(operation: Read<Path, {}, void, unknown>, path: Path, signal?: AbortSignal): Promise<string> {
+  const { asked } = plan(operation, { path });
+  return (await send({ ...asked, kind: operation.kind, accept: 'text/xml, application/json', signal })).text();
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/solid-query';
 import { createEffect, createSignal, type JSX, on, onCleanup, Show } from 'solid-js';
+import { getProcessDefinitionXML } from '../api/generated/operations';
 import { fetchText } from '../api/http';
 import { Failure } from '../ui/parts';
 import { textOf } from '../ui/toast';
@@ -20,7 +21,7 @@ export function BpmnDiagram(props: {
   const [failure, setFailure] = createSignal<string>();
   const xml = useQuery(() => ({
     queryKey: ['bpmn', props.definitionKey],
-    queryFn: ({ signal }) => fetchText(`/v2/process-definitions/${props.definitionKey}/xml`, signal),
+    queryFn: ({ signal }) => fetchText(getProcessDefinitionXML, { processDefinitionKey: props.definitionKey }, signal),
     staleTime: Infinity,
   }));
   let diagram: Diagram | undefined;

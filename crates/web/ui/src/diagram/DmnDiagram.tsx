@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/solid-query';
 import { createEffect, createSignal, type JSX, on, onCleanup, Show } from 'solid-js';
+import { getDecisionRequirementsXML } from '../api/generated/operations';
 import { fetchText } from '../api/http';
 import { Failure } from '../ui/parts';
 import type { Decision } from './dmn';
@@ -12,7 +13,7 @@ export function DmnDiagram(props: { requirementsKey: string; decisionId: string;
   const [isDrawn, setDrawn] = createSignal(false);
   const xml = useQuery(() => ({
     queryKey: ['dmn', props.requirementsKey],
-    queryFn: ({ signal }) => fetchText(`/v2/decision-requirements/${props.requirementsKey}/xml`, signal),
+    queryFn: ({ signal }) => fetchText(getDecisionRequirementsXML, { decisionRequirementsKey: props.requirementsKey }, signal),
     staleTime: Infinity,
   }));
   let decision: Decision | undefined;

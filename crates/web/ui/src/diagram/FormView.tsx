@@ -1,4 +1,5 @@
 import { createEffect, createSignal, type JSX, on, onCleanup, Show } from 'solid-js';
+import { t } from '../language';
 import { Failure } from '../ui/parts';
 import { jsonObject } from '../ui/json';
 import { sendFiles } from '../ui/documents';
@@ -30,6 +31,7 @@ export function FormView(props: {
   let container!: HTMLDivElement;
   const [failure, setFailure] = createSignal<unknown>();
   const [form, setForm] = createSignal<DrawnForm>();
+  const [isStopped, setIsStopped] = createSignal(false);
   let isGone = false;
   const draw = async () => {
     try {
@@ -38,13 +40,13 @@ export function FormView(props: {
       const data = Object.fromEntries([...props.values].map(([name, text]) => [name, JSON.parse(text) as unknown]));
       const before = new Map(Object.entries(data).map(([name, value]) => [name, JSON.stringify(value)]));
       let isDrawn = false;
-      const drawn = new DrawnForm(container, (now) => isDrawn && props.onDraft?.(changes(now, before)));
+      const drawn = new DrawnForm(container, (now) => isDrawn && props.onDraft?.(changes(now, before)), () => setIsStopped(true));
       await drawn.draw(props.schema, { ...data, ...(props.draft ? (JSON.parse(props.draft) as Record<string, unknown>) : {}) });
       isDrawn = true;
       setForm(drawn);
       const sent = new Map<string, { files: File[]; references: unknown }>();
       props.onReady(async () => {
-        const { data: typed, errors, files } = drawn.submit();
+        const { data: typed, errors, files } = await drawn.submit();
         if (Object.keys(errors).length > 0) return undefined;
         // Files that were sent before are not sent again.
         for (const [key, some] of files) if (sent.get(key)?.files !== some) sent.set(key, { files: some, references: await sendFiles(some) });
@@ -68,7 +70,8 @@ export function FormView(props: {
   });
   return (
     <>
-      <div class="form" ref={container} data-drawn={form() ? 'true' : undefined} />
+      <div class="form" ref={container} aria-busy={!form()} data-drawn={form() ? 'true' : undefined} />
+      <Show when={isStopped()}><p class="muted" role="status">{t('form.stopped')}</p></Show>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
     </>
   );

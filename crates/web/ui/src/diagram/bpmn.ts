@@ -2,6 +2,7 @@
 import BpmnViewer from 'bpmn-js/lib/NavigatedViewer';
 import 'bpmn-js/dist/assets/diagram-js.css';
 import 'bpmn-js/dist/assets/bpmn-js.css';
+import { leaveWheelToPage } from './wheel';
 
 export interface Counts {
   active?: number;
@@ -82,6 +83,7 @@ export class Diagram {
   constructor(private readonly definitionKey: string) {
     const colours = { defaultFillColor: 'var(--surface)', defaultStrokeColor: 'var(--text)', defaultLabelColor: 'var(--text)' };
     this.viewer = new BpmnViewer({ bpmnRenderer: colours, textRenderer: { defaultStyle: { fontFamily: 'system-ui, sans-serif' } } });
+    leaveWheelToPage(this.get<Canvas>('canvas').getContainer().parentElement!);
     this.get<Events>('eventBus').on('element.click', ({ element }) => {
       const target = element.labelTarget ?? element;
       const type = target.businessObject?.$type ?? '';

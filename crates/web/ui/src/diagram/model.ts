@@ -1,6 +1,7 @@
 // The model of a process as pages need it: its elements, what stands in what, and what each of them does.
 import { useQuery } from '@tanstack/solid-query';
 import { createMemo, type Accessor } from 'solid-js';
+import { getProcessDefinitionXML } from '../api/generated/operations';
 import { fetchText } from '../api/http';
 import { t } from '../language';
 
@@ -181,7 +182,7 @@ export const useXml = (definitionKey: Accessor<string | undefined>) =>
     const key = definitionKey();
     return {
       queryKey: ['bpmn', key],
-      queryFn: ({ signal }) => fetchText(`/v2/process-definitions/${key}/xml`, signal),
+      queryFn: ({ signal }) => fetchText(getProcessDefinitionXML, { processDefinitionKey: key! }, signal),
       staleTime: Infinity,
       enabled: key !== undefined,
     };

@@ -164,7 +164,7 @@ async function ask(isOver: AbortSignal): Promise<void> {
       setPlaced(true);
       if (error instanceof Problem && !error.isPassing && error.status < 500) {
         // There is no store, or something that is asked for is no topic to this server: pages ask by time.
-        say(error.status === 403 && error.detail.includes('secondary storage') ? 'none' : 'timed');
+        say(error.code === 'NO_SECONDARY_STORAGE' ? 'none' : 'timed');
         await forever(isOver);
       } else {
         say('away');

@@ -1,5 +1,6 @@
 import { replaceEqualDeep } from '@tanstack/solid-query';
 import { createSignal } from 'solid-js';
+import type { ProblemCode } from '../api/generated/problems';
 
 /**
  * `live`: hints come. `starting`: not yet. `timed`: hints are not to be had here, so pages ask by time. `away`: the server
@@ -36,21 +37,36 @@ export interface Told {
   isCommand: boolean;
   /** 0: there was no answer. */
   status: number;
-  title: string;
-  detail: string;
+  /** The code of a problem; nothing if somebody before the server answered. */
+  code: ProblemCode | undefined;
   /** How far a search was behind, if it was. */
   lag: string | null;
 }
 
 /** The hindrance that an answer tells of, if any. */
-export function hindranceOf({ isSearch, status, title, detail, lag }: Told): Hindrance | undefined {
+export function hindranceOf({ isSearch, status, code, lag }: Told): Hindrance | undefined {
   if (status === 0) return 'serverAway';
-  if (status === 403 && detail.includes('needs secondary storage')) return 'none';
-  if (isSearch && (status === 504 || (status < 400 && lag !== null))) return 'behind';
-  if (status !== 503) return undefined;
-  if (/disk has only|disk .*is full/.test(detail)) return 'diskFull';
-  if (detail.includes('secondary storage')) return 'storeAway';
-  return title === 'RESOURCE_EXHAUSTED' ? 'busy' : 'serverAway';
+  if (isSearch && status < 400 && lag !== null) return 'behind';
+  switch (code) {
+    case 'NO_SECONDARY_STORAGE':
+      return 'none';
+    case 'STORAGE_BEHIND':
+    case 'STORAGE_TOO_SLOW':
+      return isSearch ? 'behind' : undefined;
+    case 'DISK_FULL':
+      return 'diskFull';
+    case 'STORAGE_UNAVAILABLE':
+      return 'storeAway';
+    case 'RESOURCE_EXHAUSTED':
+      return 'busy';
+    case 'UNAVAILABLE':
+      return 'serverAway';
+    case undefined:
+      // A proxy says that the server is away.
+      return status === 503 ? 'serverAway' : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** A hindrance stands for this long at least, so that it can be read. */

@@ -1,29 +1,9 @@
-// Topics of `POST /baton/v1/changes` that a read depends on.
+// Topics of `POST /baton/v1/changes` that a read depends on: the contract names them, the question has their keys.
 
 type Fields = Record<string, unknown>;
 type Topics = readonly string[];
 
 const isKey = (value: unknown): value is string => typeof value === 'string' && /^[1-9]\d{0,18}$/.test(value);
-const instance = (key: unknown): Topics | undefined => (isKey(key) ? [`process-instance:${key}`] : undefined);
-const definition = (key: unknown): Topics | undefined => (isKey(key) ? [`process-definition:${key}`] : undefined);
-const batch = (key: unknown): Topics | undefined => (isKey(key) ? [`batch-operation:${key}`] : undefined);
-
-/** Lists of the API that have a topic of their own name, or another one. */
-const LISTS: Record<string, string> = {
-  incidents: 'incidents',
-  jobs: 'jobs',
-  'user-tasks': 'user-tasks',
-  variables: 'variables',
-  'decision-instances': 'decision-instances',
-  'message-subscriptions': 'messages',
-  'correlated-message-subscriptions': 'messages',
-  'process-definitions': 'process-definitions',
-  'decision-definitions': 'decision-definitions',
-  'batch-operations': 'batch-operations',
-  'audit-logs': 'audit-log',
-};
-/** Kinds of Admin, each with a topic of its own name that covers the lists, the single ones and their members. */
-const ADMINISTERED = ['users', 'groups', 'roles', 'tenants', 'mapping-rules', 'authorizations', 'cluster-variables', 'global-task-listeners'];
 
 /** A list of instances changes with whatever its filter looks at; elements have no topic. */
 function ofInstances(filter: Fields): Topics | undefined {
@@ -37,32 +17,28 @@ function ofInstances(filter: Fields): Topics | undefined {
   return isKey(key) ? [...topics, `batch-operation:${key}`] : undefined;
 }
 
-function ofSearch(list: string, filter: Fields): Topics | undefined {
-  if (list === 'process-instances') return ofInstances(filter);
-  if (list === 'batch-operation-items') return batch(filter['batchOperationKey']);
-  return instance(filter['processInstanceKey']) ?? (list in LISTS ? [LISTS[list]!] : undefined);
+/** Fills in keys; nothing if one of them is none. */
+function filled(topics: string, keys: Fields, filter: Fields): Topics | undefined {
+  let isWhole = topics !== '';
+  const text = topics.replace(/\{(filter\.)?(\w+)\}/g, (_, ofFilter: string | undefined, name: string) => {
+    const key = (ofFilter ? filter : keys)[name];
+    isWhole &&= isKey(key);
+    return String(key);
+  });
+  return isWhole ? text.split(' ') : undefined;
 }
 
-/** The topics whose changes may change the answer; nothing where no topic covers it, so that it is asked again by time. */
-export function topicsOf(path: string, inPath: unknown, body: unknown): Topics | undefined {
-  const keys = (inPath ?? {}) as Fields;
+/**
+ * The topics whose changes may change the answer; nothing where no topic covers it, so that it is asked again by time.
+ * `topics`: those of the operation.
+ */
+export function topicsOf(topics: string, inPath: unknown, body: unknown): Topics | undefined {
   const filter = ((body as Fields | undefined)?.['filter'] ?? {}) as Fields;
-  if (path.endsWith('/process-instances/count')) return ofInstances(filter);
-  if (path.startsWith('/baton/')) return instance(keys['processInstanceKey']) ?? definition(keys['processDefinitionKey']);
-  const [, , kind = '', second, ...rest] = path.split('/');
-  if (ADMINISTERED.includes(kind)) return [kind, ...rest.filter((part) => ADMINISTERED.includes(part))];
-  if (rest.at(-1) === 'process-instances-by-error') return ['incidents'];
-  if (kind === 'process-definitions' && second === 'statistics') return ['process-instances', 'process-definitions'];
-  if (second === 'search') return ofSearch(kind, filter);
-  if (second === 'wait-states' && rest[0] === 'search') return instance(filter['processInstanceKey']);
-  if (kind === 'process-instances' && keys['processInstanceKey'] !== undefined) {
-    const own = instance(keys['processInstanceKey']);
-    // Incidents of what it has called are those of other instances.
-    return own && rest[0] === 'incidents' ? [...own, 'incidents'] : own;
+  if (topics === 'instances') return ofInstances(filter);
+  for (const some of topics.split(' | ')) {
+    const found = filled(some, (inPath ?? {}) as Fields, filter);
+    if (found) return found;
   }
-  if (kind === 'process-definitions') return definition(keys['processDefinitionKey']);
-  if (kind === 'batch-operations') return batch(keys['batchOperationKey']);
-  if (kind === 'user-tasks' && rest.length === 0) return ['user-tasks'];
   return undefined;
 }
 

@@ -8,6 +8,7 @@ import { useRead } from '../query';
 import { pretty } from '../ui/json';
 import { Failure, State } from '../ui/parts';
 import { Time } from '../ui/time';
+import { instanceOf } from './evaluations';
 
 /** One evaluation: the table with the rules that matched, what went in and what came out. */
 export default function DecisionInstance(): JSX.Element {
@@ -38,7 +39,7 @@ export default function DecisionInstance(): JSX.Element {
               <span class="muted">
                 {t('lists.evaluation.evaluated')} <Time of={one().evaluationDate} />
               </span>
-              <Show when={one().processInstanceKey}>{(key) => <A href={`/operate/processes/${key()}`}>{t('lists.evaluation.instance', { key: key() })}</A>}</Show>
+              <Show when={instanceOf(one())}>{(key) => <A href={`/operate/processes/${key()}`}>{t('lists.evaluation.instance', { key: key() })}</A>}</Show>
             </div>
             <Show when={one().evaluationFailure}>
               {(failure) => (

@@ -9,7 +9,7 @@ import { State } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 import { Views } from '../views/Views';
-import { decisionOf, type EvaluationQuery, toApi, versionOf } from './evaluations';
+import { decisionOf, type EvaluationQuery, instanceOf, toApi, versionOf } from './evaluations';
 
 const SORTS = ['evaluationDate', 'decisionDefinitionName', 'decisionDefinitionVersion', 'state', 'processInstanceKey'] as const;
 const PICKED = 200;
@@ -30,7 +30,7 @@ const columns = (): Column<DecisionInstanceResult>[] => [
   {
     head: t('lists.processInstance'),
     cell: (row) => (
-      <Show when={row.processInstanceKey} fallback="–">
+      <Show when={instanceOf(row)} fallback="–">
         {(key) => (
           <A class="key" href={`/operate/processes/${key()}`}>
             {key()}

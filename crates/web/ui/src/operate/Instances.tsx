@@ -111,33 +111,6 @@ export default function Instances(): JSX.Element {
           />
         )}
       </Show>
-      <Show when={chosen().size > 0 || all()}>
-        <div class="row panel" role="toolbar" aria-label={t('lists.selection')}>
-          <strong>{all() ? t('lists.selection.all', { count: counted(matching.data) }) : t('lists.selection.count', { count: number(chosen().size) })}</strong>
-          <Show when={!all()}>
-            <button onClick={() => setAll(true)}>{t('lists.selection.chooseAll', { count: counted(matching.data) })}</button>
-          </Show>
-          <span class="spacer" />
-          <Action needs={ofBatch('RESOLVE_INCIDENT')} do={() => setBulk('retry')}>{t('lists.retry')}</Action>
-          <Action needs={ofBatch('SUSPEND_PROCESS_INSTANCE')} do={() => setBulk('suspend')}>{t('lists.suspend')}</Action>
-          <Action needs={ofBatch('SUSPEND_PROCESS_INSTANCE')} do={() => setBulk('resume')}>{t('lists.resume')}</Action>
-          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={ofBatch('MODIFY_PROCESS_INSTANCE')} do={() => setBulk('modify')}>
-            {t('lists.moveTokens')}
-          </Action>
-          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={isOne() ? ofProcess('UPDATE_PROCESS_INSTANCE', common()?.process) : ofBatch('MIGRATE_PROCESS_INSTANCE')} do={() => navigate(migration())}>
-            {t('lists.migrate')}
-          </Action>
-          <Action class="danger" needs={ofBatch('CANCEL_PROCESS_INSTANCE')} do={() => setBulk('cancel')}>
-            {t('lists.cancel')}
-          </Action>
-          <Action class="danger" needs={ofBatch('DELETE_PROCESS_INSTANCE')} do={() => setBulk('delete')}>
-            {t('lists.delete')}
-          </Action>
-          <button class="plain" onClick={unselect}>
-            {t('tasks.chooseNone')}
-          </button>
-        </div>
-      </Show>
       <Table
         label={t('lists.processInstances')}
         query={found}
@@ -163,6 +136,33 @@ export default function Instances(): JSX.Element {
           </>
         }
       />
+      <Show when={chosen().size > 0 || all()}>
+        <div class="row panel floating" role="toolbar" aria-label={t('lists.selection')}>
+          <strong>{all() ? t('lists.selection.all', { count: counted(matching.data) }) : t('lists.selection.count', { count: number(chosen().size) })}</strong>
+          <Show when={!all()}>
+            <button onClick={() => setAll(true)}>{t('lists.selection.chooseAll', { count: counted(matching.data) })}</button>
+          </Show>
+          <span class="spacer" />
+          <Action needs={ofBatch('RESOLVE_INCIDENT')} do={() => setBulk('retry')}>{t('lists.retry')}</Action>
+          <Action needs={ofBatch('SUSPEND_PROCESS_INSTANCE')} do={() => setBulk('suspend')}>{t('lists.suspend')}</Action>
+          <Action needs={ofBatch('SUSPEND_PROCESS_INSTANCE')} do={() => setBulk('resume')}>{t('lists.resume')}</Action>
+          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={ofBatch('MODIFY_PROCESS_INSTANCE')} do={() => setBulk('modify')}>
+            {t('lists.moveTokens')}
+          </Action>
+          <Action disabled={!common()} title={common() ? undefined : t('lists.selection.oneVersion')} needs={isOne() ? ofProcess('UPDATE_PROCESS_INSTANCE', common()?.process) : ofBatch('MIGRATE_PROCESS_INSTANCE')} do={() => navigate(migration())}>
+            {t('lists.migrate')}
+          </Action>
+          <Action class="danger" needs={ofBatch('CANCEL_PROCESS_INSTANCE')} do={() => setBulk('cancel')}>
+            {t('lists.cancel')}
+          </Action>
+          <Action class="danger" needs={ofBatch('DELETE_PROCESS_INSTANCE')} do={() => setBulk('delete')}>
+            {t('lists.delete')}
+          </Action>
+          <button class="plain" onClick={unselect}>
+            {t('tasks.chooseNone')}
+          </button>
+        </div>
+      </Show>
       <Show when={bulk()} keyed>
         {(kind) => <BulkDialog kind={kind} filter={bulkFilter()} model={model()} element={filter().element} onClose={() => setBulk(undefined)} onDone={unselect} />}
       </Show>

@@ -131,6 +131,8 @@ export function Tree(props: {
     else return;
     event.preventDefault();
   };
+  /** Whether the row that is active is there: rows come later than the tree, and are drawn as far as they are in sight. */
+  const isDrawn = () => virtualizer.getVirtualItems().some(({ index }) => index === at()) && (changed(), rowAt(root, at())) !== undefined;
   return (
     <div>
       <div class="row">
@@ -147,7 +149,7 @@ export function Tree(props: {
         <span class="muted">{(changed(), number(root.total))}</span>
       </div>
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
-      <div ref={scroll} class="tree" role="treegrid" tabindex="0" aria-label={t('instance.tree')} aria-rowcount={(changed(), size(root))} aria-activedescendant={`row-${at()}`} onKeyDown={onKeyDown}>
+      <div ref={scroll} class="tree" role="treegrid" tabindex="0" aria-label={t('instance.tree')} aria-rowcount={(changed(), size(root))} aria-activedescendant={isDrawn() ? `row-${at()}` : undefined} onKeyDown={onKeyDown}>
         <div role="rowgroup" style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
           <For each={virtualizer.getVirtualItems()}>
             {(place) => {

@@ -25,6 +25,10 @@ export const versionOf = (query: EvaluationQuery): number | undefined => {
   return Number.isInteger(value) && value > 0 ? value : undefined;
 };
 
+/** The key of an evaluation's process instance; nothing for one without. */
+export const instanceOf = (evaluation: { processInstanceKey: string | null }): string | undefined =>
+  evaluation.processInstanceKey === '-1' ? undefined : (evaluation.processInstanceKey ?? undefined);
+
 /** The filter of the API. Parameters that make no sense are as if they were not there. */
 export function toApi(query: EvaluationQuery): DecisionInstanceFilter {
   const filter: DecisionInstanceFilter = {};

@@ -7,7 +7,7 @@ import { t } from '../language';
 import { refresh } from '../query';
 import { ofTask } from '../rights';
 import { user } from '../session';
-import { Action } from '../ui/parts';
+import { Action, Dialog } from '../ui/parts';
 import { Assign } from './Assign';
 
 const OPEN = new Set(['CREATED', 'ASSIGNING', 'UPDATING', 'COMPLETING', 'CREATING']);
@@ -25,15 +25,18 @@ const lines = (text: string): string[] => text.split('\n').map((one) => one.trim
 /** Whose a task is, with the ways to change that, its dates and its priority. */
 export function Owner(props: { task: UserTaskResult }): JSX.Element {
   const [assigning, setAssigning] = createSignal(false);
+  const [takingOver, setTakingOver] = createSignal(false);
   const [changing, setChanging] = createSignal(false);
   const path = () => ({ userTaskKey: props.task.userTaskKey });
   const me = () => user()?.username;
   const may = (what: 'claim' | 'update') => ofTask(what, props.task, user());
-  // A task that another user has taken meanwhile stays theirs.
-  const claim = async () => {
-    await call(assignUserTask, { path: path(), body: { assignee: me()!, allowOverride: props.task.assignee !== null } });
+  // A task of another user stays theirs, unless the page has asked: it may have noticed a moment ago that they took it.
+  const claim = async (allowOverride: boolean) => {
+    await call(assignUserTask, { path: path(), body: { assignee: me()!, allowOverride } });
+    setTakingOver(false);
     await refresh();
   };
+  const claimOrAsk = () => (props.task.assignee === null ? claim(false) : setTakingOver(true));
   const assign = async (assignee: string) => {
     await call(assignUserTask, { path: path(), body: { assignee, allowOverride: true } });
     setAssigning(false);
@@ -48,7 +51,7 @@ export function Owner(props: { task: UserTaskResult }): JSX.Element {
       <span>{props.task.assignee ? t('task.assignedTo', { name: props.task.assignee }) : t('task.unassigned')}</span>
       <Show when={isOpen(props.task)}>
         <Show when={me() && props.task.assignee !== me()}>
-          <Action key="claim" needs={may(props.task.assignee === null ? 'claim' : 'update')} do={claim}>
+          <Action key="claim" needs={may(props.task.assignee === null ? 'claim' : 'update')} do={claimOrAsk}>
             {t('task.assignToMe')}
           </Action>
         </Show>
@@ -66,6 +69,18 @@ export function Owner(props: { task: UserTaskResult }): JSX.Element {
       </Show>
       <Show when={assigning()}>
         <Assign title={t('task.assign.title')} assign={assign} onClose={() => setAssigning(false)} />
+      </Show>
+      <Show when={takingOver() && props.task.assignee}>
+        {(name) => (
+          <Dialog title={t('task.takeOver.title')} onClose={() => setTakingOver(false)}>
+            <p>{t('task.takeOver', { name: name() })}</p>
+            <div class="actions">
+              <Action class="primary" do={() => claim(true)}>
+                {t('task.takeOver.button')}
+              </Action>
+            </div>
+          </Dialog>
+        )}
       </Show>
       <Show when={changing()}>
         <Change task={props.task} onClose={() => setChanging(false)} />

@@ -66,6 +66,16 @@ export function Table<Row>(props: {
     setPlace({ sort: `${field}:${sorted()[0] === field && sorted()[1] !== 'desc' ? 'desc' : 'asc'}`, after: null, before: null });
   const direction = (field: string | undefined) =>
     field !== undefined && sorted()[0] === field ? (sorted()[1] === 'desc' ? 'descending' : 'ascending') : undefined;
+  // The row that was ticked last, and whether Shift was held at the click that a change follows.
+  let last: number | undefined;
+  let isRange = false;
+  /** Ticks a row, and with Shift all rows from the last one on as this one. */
+  const tick = (select: NonNullable<typeof props.select>, at: number) => {
+    const wanted = !select.isChosen(rows()[at]!);
+    const [from, to] = isRange && last !== undefined && last < rows().length ? [Math.min(last, at), Math.max(last, at)] : [at, at];
+    for (const row of rows().slice(from, to + 1)) if (select.isChosen(row) !== wanted) select.toggle(row);
+    last = at;
+  };
   const areAllChosen = () => rows().length > 0 && rows().every((row) => props.select?.isChosen(row));
   return (
     <div class="table" classList={{ stale: props.query.isPlaceholderData }}>
@@ -100,12 +110,12 @@ export function Table<Row>(props: {
               </thead>
               <tbody>
                 <For each={rows()}>
-                  {(row) => (
+                  {(row, at) => (
                     <tr>
                       <Show when={props.select}>
                         {(select) => (
                           <td>
-                            <input type="checkbox" aria-label={t('ui.table.choose', { name: select().name(row) })} checked={select().isChosen(row)} onChange={() => select().toggle(row)} />
+                            <input type="checkbox" aria-label={t('ui.table.choose', { name: select().name(row) })} checked={select().isChosen(row)} onMouseDown={(event) => event.shiftKey && event.preventDefault()} onClick={(event) => (isRange = event.shiftKey)} onChange={() => tick(select(), at())} />
                           </td>
                         )}
                       </Show>

@@ -1,5 +1,5 @@
 // Documents: sent, named in variables by a reference, shown and fetched.
-import { createDocuments } from '../api/generated/operations';
+import { createDocuments, getDocument } from '../api/generated/operations';
 import type { DocumentReference } from '../api/generated/types';
 import { call, send } from '../api/http';
 import { t } from '../language';
@@ -47,7 +47,7 @@ const TEXT_BYTES_MAX = 200_000;
 
 /** The content to show of a document: an address of the browser's own for a picture, or text. */
 export async function preview(of: DocumentReference): Promise<{ picture: string } | { text: string; isCut: boolean }> {
-  const blob = await (await send({ method: 'GET', path: documentPath(of), accept: '*/*' })).blob();
+  const blob = await (await send({ ...getDocument, path: documentPath(of), accept: '*/*' })).blob();
   if (PICTURES.includes(essence(of))) return { picture: URL.createObjectURL(new Blob([blob], { type: essence(of) })) };
   return { text: await blob.slice(0, TEXT_BYTES_MAX).text(), isCut: blob.size > TEXT_BYTES_MAX };
 }

@@ -188,8 +188,8 @@ test('the operations log is filtered, and the URL has the filter', () =>
 
 test('versions of a process are compared: what was added, removed and changed', async () => {
   const versions = [
-    bpmn('compared', [['job', 'a', 'a-type', 'First'], ['job', 'b', 'b-type', 'Second']], { name: 'Compared' }),
-    bpmn('compared', [['job', 'a', 'other-type', 'First'], ['job', 'c', 'c-type', 'Third']], { name: 'Compared' }),
+    bpmn('compared', [['job', 'a', 'a-type', 'First'], ['job', 'b', 'b-type', 'Second'], ['job', 'named', 'named-type', 'Before']], { name: 'Compared' }),
+    bpmn('compared', [['job', 'a', 'other-type', 'First'], ['job', 'named', 'named-type', 'After'], ['job', 'c', 'c-type', 'Third']], { name: 'Compared' }),
   ];
   for (const text of versions) await deploy(server, { 'compared.bpmn': text });
   await until(async () => (await search(server, 'process-definitions', { processDefinitionId: 'compared' })).page.totalItems === 2, 'both are found');
@@ -202,6 +202,7 @@ test('versions of a process are compared: what was added, removed and changed', 
     await rows.filter({ hasText: 'Second (b)' }).getByText('Removed').waitFor();
     const changed = await rows.filter({ hasText: 'First (a)' }).innerText();
     assert.match(changed, /Changed[\s\S]*Job type: a-type → other-type/);
+    assert.match(await rows.filter({ hasText: 'After (named)' }).innerText(), /name: Before → After/);
     await page.locator('.djs-element.added[data-element-id="c"]').waitFor({ state: 'attached' });
     await page.locator('.djs-element.removed[data-element-id="b"]').waitFor({ state: 'attached' });
     await rows.filter({ hasText: 'First (a)' }).getByRole('button').click();
@@ -210,6 +211,50 @@ test('versions of a process are compared: what was added, removed and changed', 
     await rows.filter({ hasText: 'Third (c)' }).waitFor();
   });
 });
+
+test('the wheel over a diagram scrolls the page, and zooms with Ctrl', () =>
+  withPage(
+    server,
+    async (page) => {
+      await opens(page, `/operate/processes/${keys.rich}`);
+      const drawing = page.locator('.djs-container .viewport').first();
+      await page.locator('.djs-element[data-element-id="work"]').first().waitFor();
+      const place = () => drawing.evaluate((one) => one.getAttribute('transform') ?? one.transform.baseVal.consolidate()?.matrix.a);
+      const scrolled = () => page.evaluate(() => scrollY);
+      const box = await page.locator('.djs-container').first().boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + Math.min(box.height, 200) / 2);
+      const before = await place();
+      await page.mouse.wheel(0, 120);
+      await until(async () => (await scrolled()) > 0, 'the page scrolls');
+      assert.equal(await place(), before, 'the drawing stays');
+      const at = await scrolled();
+      await page.keyboard.down('Control');
+      await page.mouse.wheel(0, -240);
+      await page.keyboard.up('Control');
+      await until(async () => (await place()) !== before, 'the drawing is zoomed');
+      assert.equal(await scrolled(), at, 'the page stays');
+    },
+    { viewport: { width: 1280, height: 500 } },
+  ));
+
+test('a tick moves no row, and with Shift it ticks all from the last one on', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/processes');
+    const rows = rowsOf(page, 'Process instances');
+    await rows.nth(3).waitFor();
+    const boxes = rows.getByRole('checkbox');
+    const ticked = async () => (await boxes.evaluateAll((all) => all.map((one) => one.checked))).slice(0, 4);
+    const before = await rows.nth(3).boundingBox();
+    await boxes.nth(0).click();
+    await page.getByRole('toolbar', { name: 'Selection' }).waitFor();
+    assert.deepEqual(await rows.nth(3).boundingBox(), before);
+    await boxes.nth(3).click({ modifiers: ['Shift'] });
+    assert.deepEqual(await ticked(), [true, true, true, true]);
+    await boxes.nth(1).click({ modifiers: ['Shift'] });
+    assert.deepEqual(await ticked(), [true, false, false, false]);
+    await boxes.nth(2).click();
+    assert.deepEqual(await ticked(), [true, false, true, false]);
+  }));
 
 test('a version is started at chosen elements with JSON, and by its form', async () => {
   const schema = JSON.stringify({ id: 'look-form', type: 'default', schemaVersion: 18, components: [{ key: 'customer', type: 'textfield', id: 'f1', label: 'Customer' }] });
@@ -259,3 +304,46 @@ test('the diagram of a process is coloured by counts and by wait, with the numbe
     await page.getByLabel('Colour by').selectOption('wait');
     assert.match(await rowsOf(page, 'Elements by longest wait now').innerText(), /Work\s+\d+/);
   }));
+
+/** The contrast of a control's text with what is behind it, by WCAG 2.2. */
+const contrast = (control) =>
+  control.evaluate((element) => {
+    const channels = (color) => color.match(/[\d.]+/g).map(Number);
+    const luminance = ([red, green, blue]) => {
+      const [r, g, b] = [red, green, blue].map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    let behind = element;
+    while (behind.parentElement && channels(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+    const [text, back] = [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor].map((color) => luminance(channels(color)));
+    return (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+  });
+
+for (const theme of ['light', 'dark']) {
+  test(`each kind of control can be read under the pointer and in focus, ${theme}`, () =>
+    withPage(
+      server,
+      async (page) => {
+        const kinds = new Set();
+        for (const path of ['/admin/users', '/admin/operations-log', '/operate/processes', `/operate/processes/${keys.broken}`, '/operate/incidents', '/tasklist']) {
+          await opens(page, path);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          for (const control of await page.locator('button:not(:disabled, [aria-disabled="true"]):visible, a.button:visible, label.button:visible, select:visible, input:visible').all()) {
+            const kind = await control.evaluate((element) => `${element.tagName} ${element.type ?? ''} ${element.className}`);
+            if (kinds.has(kind)) continue;
+            kinds.add(kind);
+            await control.scrollIntoViewIfNeeded();
+            const box = await control.boundingBox();
+            await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+            assert.ok(await control.evaluate((element) => element.matches(':hover')), `${kind} of ${path} is under the pointer`);
+            assert.ok((await contrast(control)) >= 4.5, `${kind} of ${path} under the pointer: ${await contrast(control)}`);
+            await page.mouse.move(0, 0);
+            await control.focus();
+            assert.ok((await contrast(control)) >= 4.5, `${kind} of ${path} in focus: ${await contrast(control)}`);
+          }
+        }
+        assert.ok([...kinds].some((kind) => kind.includes('primary')), `no primary button among ${[...kinds]}`);
+      },
+      { theme },
+    ));
+}

@@ -181,6 +181,23 @@ test('a task that somebody else has taken is not taken away by an older page', a
   );
 });
 
+test('a task of somebody else is taken over when that was asked, and only then', async () => {
+  const key = await newTask('bob');
+  await until(async () => (await taskOf(key)).assignee === 'bob', 'it is assigned');
+  await withUser('ann', `/tasklist/${key}`, async (page) => {
+    await page.getByText('Assigned to bob').waitFor();
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Take the task over' });
+    await dialog.getByText('The task is assigned to bob.').waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal((await taskOf(key)).assignee, 'bob');
+    await page.getByRole('button', { name: 'Assign to me' }).click();
+    await dialog.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('Assigned to ann').waitFor();
+    assert.equal((await taskOf(key)).assignee, 'ann');
+  });
+});
+
 test('a task that somebody else has completed meanwhile is refused in words, and what was typed stays', async () => {
   const key = await newTask('ann');
   await until(async () => (await taskOf(key)).assignee === 'ann', 'it is assigned');

@@ -61,7 +61,7 @@ test('an incident is resolved with retries and variables, and retried until a wo
       assert.match(await retried.innerText(), /Retrying\s+charge\s+waits for a worker of the type repair-charge\s+retries 3/);
       await page.getByText('There are no incidents here.').waitFor();
       assert.deepEqual([(await jobOf(key)).retries, await openIncidents({ processInstanceKey: key })], [3, 0]);
-      assert.deepEqual(await variablesOf(key), { card: '{"number": 12345678901234567890}', amount: '1' });
+      assert.deepEqual(await variablesOf(key), { card: '{"number":12345678901234567890}', amount: '1' });
       await page.reload();
       await count(retried, 1);
       assert.deepEqual(await violations(page), []);

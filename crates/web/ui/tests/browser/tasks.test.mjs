@@ -17,6 +17,23 @@ const FORM = JSON.stringify({
     { type: 'filepicker', id: 'Field_f', key: 'papers', label: 'Papers', multiple: true },
   ],
 });
+/** Expressions that never end, take all memory, or match for ever, beside some that are like others. */
+const BOMBS = JSON.stringify({
+  type: 'default',
+  id: 'bombs-form',
+  schemaVersion: 16,
+  components: [
+    { type: 'text', id: 'Field_t', text: 'Hello {{name}}, {{count([1, 2, 3])}} things' },
+    { type: 'number', id: 'Field_a', key: 'a', label: 'First' },
+    { type: 'expression', id: 'Field_s', key: 'sum', computeOn: 'change', expression: '=a + 2' },
+    { type: 'textfield', id: 'Field_h', key: 'more', label: 'More', conditional: { hide: '=a < 10' } },
+    { type: 'textfield', id: 'Field_1', key: 'x1', label: '=string(count(for i in 1..2.5 return i))' },
+    { type: 'textfield', id: 'Field_2', key: 'x2', label: 'Second', description: '=string(count(for i in 1..1000000000, j in 1..1000 return [i, j]))' },
+    { type: 'textfield', id: 'Field_3', key: 'x3', label: 'Third', readonly: '=matches("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "^(a+)+$")' },
+    { type: 'textfield', id: 'Field_4', key: 'x4', label: 'Fourth', validate: { pattern: '^(a+)+$' } },
+    { type: 'textfield', id: 'Field_5', key: 'x5', label: 'Fifth', validate: { pattern: '^[A-Z]{2}$' } },
+  ],
+});
 /** A process with one task whose form is elsewhere. */
 const external = (id, reference) => bpmn(id, [['user', 'sign']], { name: id }).replace('<z:userTask/>', `<z:userTask/><z:formDefinition externalReference="${reference}"/>`);
 let server;
@@ -34,6 +51,7 @@ const list = (page) => page.getByRole('navigation', { name: 'Tasks that match' }
 before(async () => {
   server = await startServer(SETTINGS, { files: FILES });
   const files = { 'papers.form': FORM, 'papers.bpmn': bpmn('papers', [['user', 'file', 'papers-form', 'File it']], { name: 'Papers' }) };
+  Object.assign(files, { 'bombs.form': BOMBS, 'bombs.bpmn': bpmn('bombs', [['user', 'file', 'bombs-form', 'Defuse it']], { name: 'Bombs' }) });
   for (const id of ['one', 'bulk', 'stay', 'dates', 'draft', 'history', 'keys', 'other']) files[`${id}.bpmn`] = bpmn(id, [['user', 'task', undefined, `Task of ${id}`]], { name: id });
   files['link.bpmn'] = external('link', 'https://forms.example/f?a=1&amp;b=2');
   files['evil.bpmn'] = external('evil', 'javascript:alert(1)');
@@ -219,6 +237,35 @@ test('files of a form are kept as documents, shown, and downloaded; a drawing wi
     const { items } = await search(server, 'variables', { processInstanceKey: (await read(again)).processInstanceKey, name: 'documents' }, {}, admin);
     assert.equal(JSON.parse(items[0].value)[0].metadata.fileName, 'more.txt');
   });
+});
+
+test('a form whose expressions never end is drawn all the same, and computes the others', async () => {
+  const instance = await start(server, 'bombs', { name: 'Ann', a: 1 }, {}, admin);
+  const key = await taskOf(instance);
+  await assigned(key, 'ann');
+  await withUser('ann', `/tasklist/${key}`, async (page) => {
+    await page.locator('.form[data-drawn=true]').waitFor();
+    await page.getByText('An expression of this form takes too long').waitFor();
+    await page.getByText('Hello Ann, 3 things').waitFor();
+    await count(page.getByLabel('More'), 0);
+    await page.getByLabel('First').fill('40');
+    await page.getByLabel('More').fill('typed');
+    await page.getByLabel('Second').fill('fine');
+    // Patterns are matched in the worker, too.
+    await page.getByLabel('Fourth').fill(`${'a'.repeat(40)}!`);
+    await page.getByLabel('Fifth').fill('abc');
+    await page.getByText('Field must match pattern ^[A-Z]{2}$.').waitFor();
+    await page.getByRole('button', { name: 'Complete' }).click();
+    await page.getByLabel('Fifth').fill('AB');
+    await page.getByText('Field must match pattern').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Complete' }).click();
+    await page.locator('.toast', { hasText: 'Completed' }).waitFor();
+  });
+  const variables = await until(async () => {
+    const { items } = await search(server, 'variables', { processInstanceKey: instance }, {}, admin);
+    return items.length >= 6 && Object.fromEntries(items.map((item) => [item.name, item.value]));
+  }, 'its variables are found');
+  assert.deepEqual([variables.a, variables.sum, variables.more, variables.x2, variables.x5], ['40', '42', '"typed"', '"fine"', '"AB"']);
 });
 
 test('a form that is elsewhere is a link, unless it is none', async () => {

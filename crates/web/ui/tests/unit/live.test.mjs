@@ -5,45 +5,58 @@ import { startSources } from '../sources.mjs';
 
 let vite;
 const modules = {};
+let operations;
 before(async () => {
   vite = await startSources();
   for (const name of ['topics', 'floor', 'state']) modules[name] = await vite.ssrLoadModule(`/src/live/${name}.ts`);
+  operations = await vite.ssrLoadModule('/src/api/generated/operations.ts');
 });
 after(() => vite?.close());
 
 test('a read has the topics that its answer depends on, or none where none covers it', () => {
   const cases = [
-    ['/v2/process-instances/{processInstanceKey}', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
-    ['/v2/process-instances/{processInstanceKey}/statistics/element-instances', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
-    ['/v2/process-instances/{processInstanceKey}/incidents/search', { processInstanceKey: '7' }, {}, ['process-instance:7', 'incidents']],
-    ['/v2/process-instances/search', undefined, { filter: { state: 'ACTIVE' } }, ['process-instances']],
-    ['/v2/process-instances/search', undefined, { filter: { variables: [], errorMessage: 'x' } }, ['process-instances', 'variables', 'incidents']],
-    ['/v2/process-instances/search', undefined, { filter: { batchOperationKey: '5' } }, ['process-instances', 'batch-operation:5']],
-    ['/v2/process-instances/search', undefined, { filter: { elementId: 'a' } }, undefined],
-    ['/v2/process-instances/search', undefined, { filter: { $or: [{}] } }, undefined],
-    ['/v2/jobs/search', undefined, { filter: { processInstanceKey: '7' } }, ['process-instance:7']],
-    ['/v2/jobs/search', undefined, {}, ['jobs']],
-    ['/v2/element-instances/search', undefined, {}, undefined],
-    ['/v2/element-instances/wait-states/search', undefined, { filter: { processInstanceKey: '7' } }, ['process-instance:7']],
-    ['/v2/process-definitions/{processDefinitionKey}/statistics/element-instances', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
-    ['/v2/process-definitions/statistics/process-instances', undefined, {}, ['process-instances', 'process-definitions']],
-    ['/v2/process-definitions/search', undefined, {}, ['process-definitions']],
-    ['/v2/incidents/statistics/process-instances-by-error', undefined, {}, ['incidents']],
-    ['/v2/batch-operations/{batchOperationKey}', { batchOperationKey: '5' }, undefined, ['batch-operation:5']],
-    ['/v2/batch-operations/{batchOperationKey}', { batchOperationKey: 'nonsense' }, undefined, undefined],
-    ['/v2/batch-operation-items/search', undefined, { filter: { batchOperationKey: '5' } }, ['batch-operation:5']],
-    ['/v2/user-tasks/{userTaskKey}', { userTaskKey: '5' }, undefined, ['user-tasks']],
-    ['/baton/v1/process-instances/count', undefined, { filter: { state: 'ACTIVE' } }, ['process-instances']],
-    ['/baton/v1/process-instances/{processInstanceKey}/explanation', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
-    ['/baton/v1/process-definitions/{processDefinitionKey}/durations', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
-    ['/v2/users/search', undefined, {}, ['users']],
-    ['/v2/roles/{roleId}/mapping-rules/search', { roleId: 'r' }, {}, ['roles', 'mapping-rules']],
-    ['/v2/groups/{groupId}/clients/search', { groupId: 'g' }, {}, ['groups']],
-    ['/v2/tenants/{tenantId}', { tenantId: 't' }, undefined, ['tenants']],
-    ['/v2/cluster-variables/search', undefined, {}, ['cluster-variables']],
-    ['/v2/topology', undefined, undefined, undefined],
+    ['getProcessInstance', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
+    ['getProcessInstanceStatistics', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
+    ['searchProcessInstanceIncidents', { processInstanceKey: '7' }, {}, ['process-instance:7', 'incidents']],
+    ['searchProcessInstances', undefined, { filter: { state: 'ACTIVE' } }, ['process-instances']],
+    ['searchProcessInstances', undefined, { filter: { variables: [], errorMessage: 'x' } }, ['process-instances', 'variables', 'incidents']],
+    ['searchProcessInstances', undefined, { filter: { batchOperationKey: '5' } }, ['process-instances', 'batch-operation:5']],
+    ['searchProcessInstances', undefined, { filter: { elementId: 'a' } }, undefined],
+    ['searchProcessInstances', undefined, { filter: { $or: [{}] } }, undefined],
+    ['searchJobs', undefined, { filter: { processInstanceKey: '7' } }, ['process-instance:7']],
+    ['searchJobs', undefined, {}, ['jobs']],
+    ['searchElementInstances', undefined, {}, undefined],
+    ['searchElementInstanceWaitStates', undefined, { filter: { processInstanceKey: '7' } }, ['process-instance:7']],
+    ['getProcessDefinitionStatistics', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
+    ['getProcessDefinitionInstanceStatistics', undefined, {}, ['process-instances', 'process-definitions']],
+    ['searchProcessDefinitions', undefined, {}, ['process-definitions']],
+    ['getProcessInstanceStatisticsByError', undefined, {}, ['incidents']],
+    ['getBatchOperation', { batchOperationKey: '5' }, undefined, ['batch-operation:5']],
+    ['getBatchOperation', { batchOperationKey: 'nonsense' }, undefined, undefined],
+    ['searchBatchOperationItems', undefined, { filter: { batchOperationKey: '5' } }, ['batch-operation:5']],
+    ['getUserTask', { userTaskKey: '5' }, undefined, ['user-tasks']],
+    ['countProcessInstances', undefined, { filter: { state: 'ACTIVE' } }, ['process-instances']],
+    ['getProcessInstanceExplanation', { processInstanceKey: '7' }, undefined, ['process-instance:7']],
+    ['getProcessDefinitionDurations', { processDefinitionKey: '3' }, {}, ['process-definition:3']],
+    ['searchUsers', undefined, {}, ['users']],
+    ['searchMappingRulesForRole', { roleId: 'r' }, {}, ['roles', 'mapping-rules']],
+    ['searchClientsForGroup', { groupId: 'g' }, {}, ['groups']],
+    ['getTenant', { tenantId: 't' }, undefined, ['tenants']],
+    ['searchClusterVariables', undefined, {}, ['cluster-variables']],
+    ['getTopology', undefined, undefined, undefined],
   ];
-  for (const [path, inPath, body, expected] of cases) assert.deepEqual(modules.topics.topicsOf(path, inPath, body), expected, path);
+  for (const [id, inPath, body, expected] of cases) assert.deepEqual(modules.topics.topicsOf(operations[id].topics, inPath, body), expected, id);
+});
+
+test('operations say whether they change something, and what a read follows', () => {
+  const all = Object.values(operations);
+  assert.ok(all.length > 200);
+  for (const { path, kind, topics } of all) assert.equal(typeof topics, kind === 'change' ? 'undefined' : 'string', path);
+  const { activateJobs, awaitChanges, checkPermissions, evaluateExpression, getProcessDefinitionDurations, searchJobs, searchUsers } = operations;
+  // The engine answers a search for users: it does not show that the store is back.
+  for (const one of [awaitChanges, checkPermissions, evaluateExpression, searchUsers]) assert.equal(one.kind, 'read', one.path);
+  for (const one of [getProcessDefinitionDurations, searchJobs]) assert.equal(one.kind, 'search', one.path);
+  assert.equal(activateJobs.kind, 'change');
 });
 
 test('hints pass at once and then at most once per floor, and the last one is never lost', () => {
@@ -74,22 +87,33 @@ test('pauses after failures grow to a limit, half of them by chance', () => {
 });
 
 test('what stands in the way is known by the answer', () => {
-  const of = (more) => modules.state.hindranceOf({ isSearch: true, isCommand: false, status: 200, title: '', detail: '', lag: null, ...more });
+  const of = (more) => modules.state.hindranceOf({ isSearch: true, isCommand: false, status: 200, code: undefined, lag: null, ...more });
   assert.equal(of({}), undefined);
   assert.equal(of({ lag: '3' }), 'behind');
-  assert.equal(of({ status: 504 }), 'behind');
-  assert.equal(of({ status: 504, isSearch: false, isCommand: true }), undefined);
-  assert.equal(of({ status: 403, detail: 'the permission READ is missing' }), undefined);
-  assert.equal(of({ status: 403, detail: 'this operation needs secondary storage, and none is configured' }), 'none');
-  assert.equal(of({ status: 503, title: 'RESOURCE_EXHAUSTED', detail: 'busy' }), 'busy');
-  assert.equal(of({ status: 503, title: 'UNAVAILABLE', detail: 'secondary storage cannot answer now' }), 'storeAway');
+  for (const [status, code, expected] of [
+    [403, 'FORBIDDEN', undefined],
+    [403, 'NO_SECONDARY_STORAGE', 'none'],
+    [503, 'RESOURCE_EXHAUSTED', 'busy'],
+    [503, 'DISK_FULL', 'diskFull'],
+    [503, 'STORAGE_UNAVAILABLE', 'storeAway'],
+    [503, 'DOCUMENTS_UNAVAILABLE', undefined],
+    [503, 'UNAVAILABLE', 'serverAway'],
+    [503, undefined, 'serverAway'],
+    [504, 'STORAGE_BEHIND', 'behind'],
+    [504, 'STORAGE_TOO_SLOW', 'behind'],
+    [504, 'DEADLINE_EXCEEDED', undefined],
+    [500, undefined, undefined],
+  ]) {
+    assert.equal(of({ status, code }), expected, `${status} ${code}`);
+  }
+  assert.equal(of({ status: 504, code: 'STORAGE_BEHIND', isSearch: false, isCommand: true }), undefined);
   assert.equal(of({ status: 0 }), 'serverAway');
 });
 
 test('what stands in the way is said until a later question shows that it is over, and long enough to be read', () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const { hindrance, note } = modules.state;
-  const told = (more) => note({ askedAt: performance.now(), isSearch: true, isCommand: false, status: 200, title: '', detail: '', lag: null, ...more });
+  const told = (more) => note({ askedAt: performance.now(), isSearch: true, isCommand: false, status: 200, code: undefined, lag: null, ...more });
   const earlier = performance.now();
   try {
     told({ lag: '3100' });
@@ -98,7 +122,7 @@ test('what stands in the way is said until a later question shows that it is ove
     assert.equal(hindrance(), 'behind', 'a question from before shows nothing');
     told({});
     assert.equal(hindrance(), 'behind', 'it can be read');
-    told({ status: 503, detail: 'secondary storage cannot answer now' });
+    told({ status: 503, code: 'STORAGE_UNAVAILABLE' });
     mock.timers.tick(10_000);
     assert.equal(hindrance(), 'storeAway', 'it was told again');
     told({ isSearch: false, isCommand: true });

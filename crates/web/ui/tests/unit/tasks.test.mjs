@@ -43,7 +43,7 @@ test('after a login, only paths of ours are gone to', async () => {
 
 test('reads wait for what was written, requests that change something carry the token', async () => {
   const { call, Problem } = await vite.ssrLoadModule('/src/api/http.ts');
-  const { operation } = await vite.ssrLoadModule('/src/api/operation.ts');
+  const { change, read } = await vite.ssrLoadModule('/src/api/operation.ts');
   const sent = [];
   const answers = [];
   globalThis.fetch = async (path, { method, headers, body }) => {
@@ -51,16 +51,16 @@ test('reads wait for what was written, requests that change something carry the 
     return answers.shift() ?? new Response('{"items":[]}', { status: 200 });
   };
   answers.push(new Response(null, { status: 204, headers: { 'baton-position': '1:50,2:7' } }));
-  assert.equal(await call(operation('POST', '/v2/incidents/{incidentKey}/resolution'), { path: { incidentKey: 'a/b' }, body: {} }), undefined);
-  await call(operation('POST', '/v2/incidents/search'), { body: {} });
-  await call(operation('GET', '/v2/user-tasks/{key}'), { path: { key: 1 }, query: { a: true, b: undefined } });
+  assert.equal(await call(change('POST', '/v2/incidents/{incidentKey}/resolution'), { path: { incidentKey: 'a/b' }, body: {} }), undefined);
+  await call(read('POST', '/v2/incidents/search', 'search', 'incidents'), { body: {} });
+  await call(read('GET', '/v2/user-tasks/{key}', 'read', ''), { path: { key: 1 }, query: { a: true, b: undefined } });
   assert.deepEqual(sent, [
     { path: '/v2/incidents/a%2Fb/resolution', method: 'POST', wait: null, token: 'secret', body: '{}' },
     { path: '/v2/incidents/search', method: 'POST', wait: '1:50,2:7', token: 'secret', body: '{}' },
     { path: '/v2/user-tasks/1?a=true', method: 'GET', wait: '1:50,2:7', token: null, body: undefined },
   ]);
-  answers.push(new Response('{"title":"NOT_FOUND","detail":"no task","status":404}', { status: 404 }));
-  await assert.rejects(call(operation('GET', '/v2/x')), (error) => error instanceof Problem && error.status === 404 && error.detail === 'no task' && !error.isPassing);
+  answers.push(new Response('{"title":"NOT_FOUND","detail":"no task","status":404}', { status: 404, headers: { 'baton-problem': 'NOT_FOUND' } }));
+  await assert.rejects(call(read('GET', '/v2/x', 'read', '')), (error) => error instanceof Problem && error.status === 404 && error.detail === 'no task' && error.code === 'NOT_FOUND' && !error.isPassing);
   answers.push(new Response('<html>', { status: 503 }));
-  await assert.rejects(call(operation('GET', '/v2/x')), (error) => error instanceof Problem && error.isPassing);
+  await assert.rejects(call(read('GET', '/v2/x', 'read', '')), (error) => error instanceof Problem && error.code === undefined && error.isPassing);
 });

@@ -23,6 +23,13 @@ const text = (value: unknown): string =>
       ? String((value as { body?: string; id?: string }).body ?? (value as { id?: string }).id ?? (value as { $type?: string }).$type ?? '')
       : String(value);
 
+/** The old and the new value of a property. The library tells them the other way round where both are there, and of one
+ * that is gone the value as the new one and 0 as the old one; of entries of lists it tells them as they are. */
+function valuesOf(name: string, told: { oldValue?: unknown; newValue?: unknown }): [unknown, unknown] {
+  if (name.includes('[') || told.oldValue === undefined) return [told.oldValue, told.newValue];
+  return [told.newValue, told.oldValue === 0 ? undefined : told.oldValue];
+}
+
 /** What an element does, by word. */
 function doings(one: ModelElement): Map<string, string> {
   const found = new Map(one.does.map(([word, value]) => [doingText(word), value] as const));
@@ -47,7 +54,10 @@ export function differencesOf(before: { diagram: Diagram; model: Model }, after:
   for (const [id, one] of Object.entries(drawn._removed)) if (!IGNORED.test(one.$type)) add(id, one.name, 'removed');
   for (const [id, { model, attrs }] of Object.entries(drawn._changed)) {
     if (IGNORED.test(model.$type)) continue;
-    const lines = Object.entries(attrs).map(([name, { oldValue, newValue }]): [string, string, string] => [name, text(oldValue), text(newValue)]);
+    const lines = Object.entries(attrs).map(([name, told]): [string, string, string] => {
+      const [old, now] = valuesOf(name, told);
+      return [name, text(old), text(now)];
+    });
     const seen = lines.filter(([, old, now]) => old !== now);
     if (seen.length > 0) add(id, model.name, 'changed').details.push(...seen);
   }
