@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the official clients' end-to-end suites against a Baton server.
 
-    tests/clients/run.py --baton target/release/baton [java] [java-8.9] [spring] [node] [zeebe-node] [python] [python-10]
-        [go] [zbctl] [rust] [http] [workers]
+    tests/clients/run.py --baton target/release/baton [java] [java-8.9] [java-searches] [java-searches-8.9] [spring]
+        [records] [node] [zeebe-node] [python] [python-10] [go] [zbctl] [rust] [http] [generated] [workers]
 
 Each suite gets servers of its own with empty data directories: one for everybody, and two that ask
 for credentials (guarded.py). Packages come through mvn, npm, pip,
@@ -141,6 +141,11 @@ def unexpected_lines(log: str) -> list[str]:
     ]
 
 
+def set_(*settings: str) -> list[str]:
+    """Arguments of settings."""
+    return [word for setting in settings for word in ("--set", setting)]
+
+
 def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> tuple[Outcome, list[dict]]:
     """Runs a suite. Returns how it ended, and what its clients have done (exercised.py)."""
     outcome, done_by_clients = Outcome(), []
@@ -149,7 +154,7 @@ def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> tuple[Outcome,
         issuer = guarded.Issuer(scratch)
         stack.callback(issuer.stop)
         servers = [
-            Server(binary, scratch / "open", [*OPEN_SETTINGS, "--set", f"backup.directory={scratch / 'backups'}"]),
+            Server(binary, scratch / "open", [*OPEN_SETTINGS, *set_(f"backup.directory={scratch / 'backups'}", *suite.settings)]),
             Server(binary, scratch / "password", guarded.by_password(scratch)),
             Server(binary, scratch / "token", guarded.by_token(scratch, issuer, suite.tls)),
         ]
@@ -168,6 +173,7 @@ def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> tuple[Outcome,
                 "CAMUNDA_SDK_VALIDATION_CAPTURE_DIR": str(temporary / "captures"),
                 "HOME": str(temporary) if suite.name == "node" else env.get("HOME", ""),
                 "TMPDIR": str(temporary),
+                "BATON_RECORDS": str(scratch / "open" / "data" / "export" / "ndjson"),
             }
             if suite.is_seeded:
                 addresses["BATON_SEEDED"] = json.dumps(seeds.make(address, HERE / "models", suite.is_newest))

@@ -269,7 +269,7 @@ class Seeds:
                 item = {
                     "elementInstanceKey": job["elementInstanceKey"],
                     "jobKey": job["jobKey"],
-                    "jobLease": job["leaseToken"],
+                    "jobLease": job["jobLeaseToken"],
                     "loopIteration": turn + 1,
                     "role": role,
                     "content": [{"contentType": "TEXT", "text": f"turn {turn}"}],
@@ -278,7 +278,7 @@ class Seeds:
                 must("POST", f"/v2/agent-instances/{agent['agentInstanceKey']}/history", item)
             if place == 0:
                 # Items of the history count with the completion of the job.
-                must("POST", f"/v2/jobs/{job['jobKey']}/completion", {"leaseToken": job["leaseToken"]})
+                must("POST", f"/v2/jobs/{job['jobKey']}/completion", {"leaseToken": job["jobLeaseToken"]})
                 self.keys["agentInstanceKey"] = agent["agentInstanceKey"]
                 self._plain.found(f"agent-instances/{agent['agentInstanceKey']}/history", 3)
         agents = self._plain.found("agent-instances", 2, processDefinitionId=f"{self._id}-agent")

@@ -15,6 +15,8 @@ import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import recorded
+
 HERE = Path(__file__).resolve().parent
 INSTALL_TIMEOUT_S = 900
 SUITE_TIMEOUT_S = 420
@@ -113,6 +115,8 @@ class Suite:
     """Whether its client knows what 8.10 has."""
     is_seeded = False
     """Whether the server has one of everything (seeds.py), whose keys are in BATON_SEEDED."""
+    settings: tuple[str, ...] = ()
+    """Further settings of the server for everybody."""
     inputs: tuple[str, ...] = ()
     """Files that decide what is installed; a change makes a new cache entry."""
 
@@ -167,7 +171,7 @@ class Java(Suite):
     name = "java"
     inputs = ("pom.xml",)
     client_version = "8.8.14"
-    tests = ""
+    tests = "!SearchTest"
     """Classes of tests; all if none."""
 
     def clients(self) -> dict[str, tuple[str, str]]:
@@ -216,10 +220,30 @@ class Java89(Java):
     client_version = "8.9.0"
 
 
+class JavaSearches(Java):
+    """All searches of the client, over the rows of the seeds: its model reads each of them."""
+
+    name = "java-searches"
+    folder = "java"
+    tests = "SearchTest"
+    is_seeded = True
+
+    def clients(self) -> dict[str, tuple[str, str]]:
+        return {}
+
+
+class JavaSearches89(JavaSearches):
+    """The same with the client of 8.9."""
+
+    name = "java-searches-8.9"
+    client_version = "8.9.0"
+
+
 class Spring(Java):
     """A small application of the Spring Boot starter."""
 
     name = "spring"
+    tests = ""
     client_version = "8.8.14"
 
     def clients(self) -> dict[str, tuple[str, str]]:
@@ -228,6 +252,32 @@ class Spring(Java):
 
     def install(self, env: dict[str, str]) -> None:
         install(self.name, self._maven("test", "-Dtest=NothingTest"), cwd=self.source, env=env)
+
+
+class Records(Java):
+    """The reference's own reader of records, over all that a server has exported: of the seeds and of recorded.py."""
+
+    name = "records"
+    tests = ""
+    client_version = "8.9.0-alpha5"
+    is_seeded = True
+    settings = ("export.ndjson.enabled=true", "clock.controlled=true")
+    VALUE_TYPES = HERE.parents[1] / "crates" / "protocol" / "src" / "intent.rs"
+    INTERNAL = {"PURGE"}
+    """For secondary storage alone."""
+
+    def clients(self) -> dict[str, tuple[str, str]]:
+        return {}
+
+    def install(self, env: dict[str, str]) -> None:
+        install(self.name, self._maven("test", "-Dtest=NothingTest"), cwd=self.source, env=env)
+
+    def run(self, env: dict[str, str]) -> Finished:
+        recorded.make(env["BATON_REST_ADDRESS"], HERE / "models")
+        text = self.VALUE_TYPES.read_text("utf-8")
+        listed = re.search(r"ValueType \{(.*?)\n    \}", text, re.DOTALL)[1]
+        wanted = set(re.findall(r'"([A-Z_]+)"', listed)) - self.INTERNAL
+        return super().run({**env, "BATON_VALUE_TYPES": ",".join(sorted(wanted))})
 
 
 class Node(Suite):
@@ -340,6 +390,13 @@ class Http(Python):
 
     def clients(self) -> dict[str, tuple[str, str]]:
         return {}
+
+
+class Generated(Http):
+    """Requests that a generator makes of the contract. GENERATED_EXAMPLES says how many for each operation."""
+
+    name = "generated"
+    settings = ("clock.controlled=true",)
 
 
 class Go(Suite):
@@ -464,5 +521,5 @@ class Workers(Java):
         outcome.closing = re.findall(r"^\|.*\|$", done.output, re.MULTILINE)
 
 
-_ALL = (Java, Java89, Spring, Node, ZeebeNode, Python, Python10, Go, Zbctl, Rust, Http, Workers)
+_ALL = (Java, Java89, JavaSearches, JavaSearches89, Spring, Records, Node, ZeebeNode, Python, Python10, Go, Zbctl, Rust, Http, Generated, Workers)
 SUITES = {suite.name: suite for suite in _ALL}

@@ -9,6 +9,8 @@ What cannot be tried on this machine is told with its reason, as `not run`.
 from __future__ import annotations
 
 import argparse
+import base64
+import contextlib
 import json
 import os
 import re
@@ -18,7 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -26,6 +30,8 @@ MAKE = ROOT / "deploy" / "packages" / "make.py"
 START_TIMEOUT_S = 30
 STOP_TIMEOUT_S = 15
 TOOL_TIMEOUT_S = 120
+EXPOSURE_MAX = 3.0
+"""The most that `systemd-analyze security` may say, of 10."""
 
 
 class NotRun(Exception):
@@ -73,10 +79,20 @@ def starts(command: list[object], folder: Path) -> None:
     said = run(*command, "--version", cwd=folder).strip()
     if said != f"baton {wanted}":
         raise Failure(f"expected the version {wanted}, but it says {said!r}")
+    with _served([*command, "start", "--data-dir", str(folder / "data")], folder) as address:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"http://{address}/v2/topology", timeout=START_TIMEOUT_S) as answer:
+            if json.load(answer)["clusterSize"] != 1:
+                raise Failure("the topology has no broker")
+
+
+@contextlib.contextmanager
+def _served(command: list[object], folder: Path) -> Iterator[str]:
+    """Runs a server at free ports, gives the address of its REST API, and stops it as an operator does."""
     ports = [part for port in ("rest", "grpc", "management") for part in (f"--{port}", "127.0.0.1:0")]
     log = folder / "server.log"
     server = subprocess.Popen(
-        [*map(str, command), "start", "--data-dir", str(folder / "data"), *ports],
+        [*map(str, command), *ports],
         cwd=folder,
         env=environment(),
         stdin=subprocess.DEVNULL,
@@ -90,10 +106,7 @@ def starts(command: list[object], folder: Path) -> None:
         address = re.search(r"rest=(\S+)", ready)
         if not address:
             raise Failure(f"it was not ready:\n{log.read_text()}")
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"http://{address[1]}/v2/topology", timeout=START_TIMEOUT_S) as answer:
-            if json.load(answer)["clusterSize"] != 1:
-                raise Failure("the topology has no broker")
+        yield address[1]
         # npm's launcher and others may stand between: all of them are told, as a terminal does.
         os.killpg(server.pid, signal.SIGTERM)
         server.wait(STOP_TIMEOUT_S)
@@ -114,6 +127,39 @@ def _end(server: subprocess.Popen) -> None:
     raise Failure("the server did not stop")
 
 
+def _is_confined(unit: Path) -> None:
+    said = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit)
+    exposure = re.search(r"exposure level for \S+: ([0-9.]+)", said)
+    if not exposure or float(exposure[1]) > EXPOSURE_MAX:
+        raise Failure(f"baton.service is exposed to the machine too much:\n{said[-200:]}")
+
+
+def _asks_for_passwords(root: Path, folder: Path) -> None:
+    """Asserts that the settings of the package let nobody in but the administrator whose password is in the file."""
+    data = folder / "served"
+    settings = ["--config", root / "etc/baton/baton.yaml", "--data-dir", data]
+    with _served([root / "usr/bin/baton", "start", *settings], folder) as address:
+        if (status := _status(address, None)) != 401:
+            raise Failure(f"the service answers {status} to whoever asks")
+        file = data / "first-administrator"
+        if file.stat().st_mode & 0o077:
+            raise Failure("others may read the password of the first administrator")
+        if (status := _status(address, ":".join(file.read_text().split()))) != 200:
+            raise Failure(f"the service answers {status} to the first administrator")
+
+
+def _status(address: str, credentials: str | None) -> int:
+    asked = urllib.request.Request(f"http://{address}/v2/topology")
+    if credentials:
+        asked.add_header("Authorization", f"Basic {base64.b64encode(credentials.encode()).decode()}")
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(asked, timeout=START_TIMEOUT_S) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 def deb(program: Path, folder: Path) -> None:
     file = package("deb", program, folder)
     root = folder / "root"
@@ -124,9 +170,18 @@ def deb(program: Path, folder: Path) -> None:
     starts([root / "usr" / "bin" / "baton"], folder)
     # The service runs as its own user, on the settings that the package brings.
     unit = (root / "lib/systemd/system/baton.service").read_text()
-    for line in ("User=baton", "ExecStart=/usr/bin/baton start --config /etc/baton/baton.yaml", "StateDirectory=baton"):
+    for line in (
+        "User=baton",
+        "ExecStart=/usr/bin/baton start --config /etc/baton/baton.yaml",
+        "StateDirectory=baton",
+        "StateDirectoryMode=0700",
+        "UMask=0077",
+    ):
         if line not in unit.splitlines():
             raise Failure(f"baton.service lacks {line!r}")
+    if shutil.which("systemd-analyze"):
+        _is_confined(root / "lib/systemd/system/baton.service")
+    _asks_for_passwords(root, folder)
     run(root / "usr/bin/baton", "config", "--check", root / "etc/baton/baton.yaml")
     if "/etc/baton/baton.yaml" not in (root / "DEBIAN/conffiles").read_text():
         raise Failure("an update would replace the administrator's settings")

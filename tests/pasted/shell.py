@@ -127,10 +127,8 @@ class Reader:
 
     def _with_customary_ports(self, printed: str) -> str:
         for name, port in self._ports.items():
-            # Without the variables of this test it listens everywhere.
-            printed = printed.replace(f"{name}=127.0.0.1:{port}", f"{name}=0.0.0.0:{CUSTOMARY[name]}")
             printed = re.sub(rf":{port}\b", f":{CUSTOMARY[name]}", printed)
-        return printed.replace("web=http://127.0.0.1:", "web=http://localhost:")
+        return printed
 
     def stop_servers(self) -> None:
         while self._servers:

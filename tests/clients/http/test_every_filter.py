@@ -43,6 +43,8 @@ NOT_IN_ITEMS = {
     # It is in the details.
     "searchElementInstanceWaitStates": {"waitStateType"},
     "searchProcessDefinitions": {"isLatestVersion"},
+    # Whole values are asked for, and none of them is cut; the filter is about values as they are shown otherwise.
+    "searchVariables": {"isTruncated"},
     "searchProcessInstances": {
         "batchOperationId", "batchOperationKey", "elementId", "elementInstanceState", "errorMessage",
         "hasElementInstanceIncident", "hasRetriesLeft", "incidentErrorHashCode", "variables",
@@ -92,6 +94,11 @@ def chosen(operator: str, operand: object, value: object, comparable: Callable =
     }[operator]()
 
 
+def without_none(item: dict) -> dict:
+    """An item in which a key that names nothing, which clients can only take as a number, is absent."""
+    return {name: None if name.endswith("Key") and value == "-1" else value for name, value in item.items()}
+
+
 class Asked:
     """The searches of the server under test, with all items of each."""
 
@@ -104,7 +111,10 @@ class Asked:
         return re.sub(r"\{(\w+)\}", lambda found: urllib.parse.quote(self._keys[found[1]]), search.path)
 
     def ask(self, search: Search, **body: object) -> tuple[int, object]:
-        return self._plain.ask("POST", self.path(search), {**ALL, **body})
+        status, answer = self._plain.ask("POST", self.path(search), {**ALL, **body})
+        if isinstance(answer, dict) and "items" in answer:
+            answer = {**answer, "items": [without_none(item) for item in answer["items"]]}
+        return status, answer
 
     def all(self, search: Search) -> list[dict]:
         if search.id not in self._all:

@@ -38,6 +38,8 @@ NOT_DECODED_BY_9 = frozenset(
         "search_user_task_audit_logs",
         # It refuses permissions that it does not know, and the default roles have those of 8.10.
         "search_authorizations",
+        # It wants extension properties of subscriptions, which no published contract has.
+        "search_message_subscriptions",
     }
 )
 """Reads whose answers the client of 8.9 cannot decode."""

@@ -22,6 +22,8 @@ async function withClient(run) {
   try {
     await run(c);
   } finally {
+    // Node aborts when a stream is cancelled while its last data are read (nodejs/node#38964).
+    await new Promise((resolve) => setImmediate(resolve));
     await c.close();
   }
 }

@@ -123,7 +123,7 @@ pub async fn job(client: &CamundaClient, job_type: &str) -> ActivatedJobResult {
     activated(client, json!({"type": job_type})).await
 }
 
-/// The same under a lease.
+/// Waits for a job, and takes it under a lease.
 pub async fn leased(client: &CamundaClient, job_type: &str) -> ActivatedJobResult {
     activated(client, json!({"type": job_type, "withLease": true})).await
 }
