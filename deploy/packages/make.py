@@ -46,7 +46,7 @@ POSTINST = """#!/bin/sh
 set -e
 if [ "$1" = configure ]; then
     getent passwd baton >/dev/null || adduser --system --group --quiet --home /var/lib/baton --no-create-home baton
-    install -d -o baton -g baton -m 0750 /var/lib/baton
+    install -d -o baton -g baton -m 0700 /var/lib/baton
     if [ -d /run/systemd/system ]; then
         systemctl daemon-reload
         # An update goes on with the new program; the first start is the administrator's.
