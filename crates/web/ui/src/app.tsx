@@ -18,7 +18,7 @@ const Decisions = lazy(() => withParts(import('./operate/Decisions'), 'lists'));
 const DecisionInstance = lazy(() => withParts(import('./operate/DecisionInstance'), 'lists'));
 const Migrate = lazy(() => withParts(import('./operate/migrate/Migrate'), 'lists', 'change'));
 const Messages = lazy(() => withParts(import('./operate/Messages'), 'lists', 'change'));
-const Log = lazy(() => withParts(import('./operate/Log'), 'lists'));
+const LogPage = lazy(() => import('./log/LogPage'));
 const Incidents = lazy(() => withParts(import('./operate/AllIncidents'), 'lists', 'change'));
 const Batches = lazy(() => withParts(import('./operate/Batches'), 'lists'));
 const Batch = lazy(() => withParts(import('./operate/Batch'), 'lists'));
@@ -37,7 +37,6 @@ const MappingRules = lazy(() => withParts(import('./admin/MappingRules'), 'admin
 const Access = lazy(() => withParts(import('./admin/Access'), 'admin'));
 const ClusterVariables = lazy(() => withParts(import('./admin/ClusterVariables'), 'admin'));
 const TaskListeners = lazy(() => withParts(import('./admin/TaskListeners'), 'admin'));
-const OperationsLog = lazy(() => withParts(import('./admin/OperationsLog'), 'admin'));
 const Usage = lazy(() => withParts(import('./admin/Usage'), 'admin'));
 const Cluster = lazy(() => withParts(import('./admin/Cluster'), 'admin'));
 const About = lazy(() => withParts(import('./admin/About'), 'admin'));
@@ -138,7 +137,7 @@ export function App(): JSX.Element {
             <Route path="/operate/migrate" component={Migrate} />
             <Route path="/operate/incidents" component={Incidents} />
             <Route path="/operate/messages" component={Messages} />
-            <Route path="/operate/operations-log" component={Log} />
+            <Route path="/operate/operations-log" component={() => <LogPage views="operate/operations-log" />} />
             <Route path="/operate/batch-operations" component={Batches} />
             <Route path="/operate/batch-operations/:key" component={Batch} />
             <Route path="/tasklist/processes" component={Processes} />
@@ -158,7 +157,7 @@ export function App(): JSX.Element {
             <Route path="/admin/access" component={Access} />
             <Route path="/admin/cluster-variables" component={ClusterVariables} />
             <Route path="/admin/global-task-listeners" component={TaskListeners} />
-            <Route path="/admin/operations-log" component={OperationsLog} />
+            <Route path="/admin/operations-log" component={LogPage} />
             <Route path="/admin/usage" component={Usage} />
             <Route path="/admin/cluster" component={Cluster} />
             <Route path="/admin/about" component={About} />

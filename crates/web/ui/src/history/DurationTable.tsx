@@ -2,7 +2,7 @@ import { For, type JSX } from 'solid-js';
 import type { BatonDuration } from '../api/generated/types';
 import { t } from '../language';
 import { number } from '../ui/numbers';
-import { durationText } from './fold';
+import { durationText } from '../ui/times';
 import { type Measure, valueOf, valueText } from './measures';
 
 const HEADS = ['history.measure.count', 'history.head.averageMs', 'history.measure.p50Ms', 'history.measure.p95Ms', 'history.measure.maxMs', 'history.head.total', 'history.measure.waitMs', 'history.measure.workMs'] as const;

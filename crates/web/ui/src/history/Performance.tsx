@@ -11,19 +11,11 @@ import { useVersions } from '../operate/definition/versions';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Failure, Field } from '../ui/parts';
-import { exactText } from '../ui/times';
+import { exactText, localText, momentOf } from '../ui/times';
 import { DurationTable } from './DurationTable';
 import { Hours } from './Hours';
 import { heats } from './heat';
 import { isMeasure, type Measure, MEASURE_NAMES, valueOf } from './measures';
-
-const momentOf = (text: string | undefined) => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
-/** As `datetime-local` has it. */
-const localText = (moment: string | undefined) => {
-  if (!moment) return '';
-  const date = new Date(moment);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
 
 /** Where the figures are from. */
 function sourceText(told: BatonDurations): string {

@@ -1,6 +1,6 @@
 import type { BatonFigures } from '../api/generated/types';
 import { number } from '../ui/numbers';
-import { durationText } from './fold';
+import { durationText } from '../ui/times';
 
 /** Figures of elements, of all instances, or of an hour. */
 export type Parts = BatonFigures & { wait: BatonFigures | null; work: BatonFigures | null };

@@ -16,7 +16,7 @@ import { Incidents } from './Incidents';
 import { Header } from './InstanceHeader';
 import { Jobs } from './Jobs';
 import { Listeners } from './Listeners';
-import { LogTable } from './Log';
+import { Log } from '../log/LogTable';
 import { MessageTables } from './MessageTables';
 import type { Change } from './modify/plan';
 import { Timeline } from './Timeline';
@@ -183,7 +183,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           <MessageTables open={ofElement()} correlated={ofElement()} />
         </Show>
         <Show when={tab() === 'operations-log'}>
-          <LogTable filter={{ processInstanceKey: key() }} />
+          <Log filter={{ processInstanceKey: key() }} isOfOne />
         </Show>
         <Show when={tab() === 'called'}>
           <Called instanceKey={key()} />

@@ -4,6 +4,7 @@ import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
 import { Dialog, Field } from '../ui/parts';
+import { localText } from '../ui/times';
 import { type Filter, keysOf, OPERATORS, STATES, type StateName, tagsOf, typedOf, VALUE_TYPES, type ValueType, type VariableCondition, valueOf } from './filters';
 
 const SUGGESTED = 100;
@@ -17,12 +18,6 @@ interface Line {
   type: ValueType;
   text: string;
 }
-
-const local = (moment: string | undefined): string => {
-  if (!moment) return '';
-  const date = new Date(moment);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
 
 /** The rest of a filter, or an alternative, in a dialog. */
 export function MoreFilters(props: { title: string; filter: Filter; definitionKey: string | undefined; withStates?: boolean; onClose: () => void; onChange: (filter: Filter) => void }): JSX.Element {
@@ -111,16 +106,16 @@ export function MoreFilters(props: { title: string; filter: Filter; definitionKe
             <input name="errorMessage" value={props.filter.errorMessage ?? ''} />
           </Field>
           <Field label={t('lists.more.startedAfter')}>
-            <input type="datetime-local" name="startAfter" value={local(props.filter.startAfter)} />
+            <input type="datetime-local" name="startAfter" value={localText(props.filter.startAfter)} />
           </Field>
           <Field label={t('lists.more.startedBefore')}>
-            <input type="datetime-local" name="startBefore" value={local(props.filter.startBefore)} />
+            <input type="datetime-local" name="startBefore" value={localText(props.filter.startBefore)} />
           </Field>
           <Field label={t('lists.more.endedAfter')}>
-            <input type="datetime-local" name="endAfter" value={local(props.filter.endAfter)} />
+            <input type="datetime-local" name="endAfter" value={localText(props.filter.endAfter)} />
           </Field>
           <Field label={t('lists.more.endedBefore')}>
-            <input type="datetime-local" name="endBefore" value={local(props.filter.endBefore)} />
+            <input type="datetime-local" name="endBefore" value={localText(props.filter.endBefore)} />
           </Field>
           <Field label={t('lists.tags')} hint={t('lists.more.tags.hint')}>
             <input name="tags" value={props.filter.tags.join(', ')} />

@@ -1,6 +1,7 @@
 // The filter of the list of instances: the URL, in the reference's parameters, is all of its state.
 import type { ProcessInstanceFilter, ProcessInstanceFilterFields } from '../api/generated/types';
 import { t } from '../language';
+import { momentOf } from '../ui/times';
 
 /** A condition on a variable; `value` is JSON text unless the operator takes none or a text. */
 export interface VariableCondition {
@@ -43,10 +44,6 @@ const integer = (text: string | null): number | undefined => {
   const value = Number(text);
   return text && Number.isInteger(value) && Math.abs(value) <= INT_MAX ? value : undefined;
 };
-const moment = (text: string | null): string | undefined => {
-  const value = text ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(value) ? undefined : new Date(value).toISOString();
-};
 /** Keys as people paste them: with commas, spaces or lines between. What is no key is dropped. */
 export const keysOf = (text: string | null): string[] => [...new Set((text ?? '').split(/[\s,;]+/).filter((one) => /^\d{1,19}$/.test(one)))];
 
@@ -86,10 +83,10 @@ export function parse(url: URLSearchParams, isAlternative = false): Filter {
     errorHash: integer(url.get('incidentErrorHashCode')),
     batch: text('batchOperationId', 'operationId'),
     retriesLeft: url.get('retriesLeft') === 'true',
-    startAfter: moment(url.get('startDateAfter')),
-    startBefore: moment(url.get('startDateBefore')),
-    endAfter: moment(url.get('endDateAfter')),
-    endBefore: moment(url.get('endDateBefore')),
+    startAfter: momentOf(url.get('startDateAfter')),
+    startBefore: momentOf(url.get('startDateBefore')),
+    endAfter: momentOf(url.get('endDateAfter')),
+    endBefore: momentOf(url.get('endDateBefore')),
     tenant: text('tenant'),
     tags: tagsOf(url.get('tags')),
     variables,

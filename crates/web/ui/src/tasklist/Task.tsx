@@ -1,15 +1,14 @@
 import { A, useNavigate } from '@solidjs/router';
 import { For, type JSX, Match, Show, Switch } from 'solid-js';
-import { getUserTask, searchUserTaskAuditLogs } from '../api/generated/operations';
+import { getUserTask } from '../api/generated/operations';
 import type { UserTaskResult } from '../api/generated/types';
 import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { t } from '../language';
 import { useRead } from '../query';
 import { mayUse } from '../session';
-import { AuditLog } from '../ui/AuditLog';
+import { LogOfTask } from '../log/LogTable';
 import { Failure, State } from '../ui/parts';
-import { usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 import { Owner } from './Owner';
 import { Work } from './Work';
@@ -70,7 +69,7 @@ function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: (
           <BpmnDiagram definitionKey={props.task.processDefinitionKey} selected={props.task.elementId} />
         </Match>
         <Match when={props.tab === 'history'}>
-          <History taskKey={props.task.userTaskKey} />
+          <LogOfTask taskKey={props.task.userTaskKey} />
         </Match>
       </Switch>
     </>
@@ -82,7 +81,7 @@ function Facts(props: { task: UserTaskResult }): JSX.Element {
     <Show when={of}>
       {(date) => (
         <span>
-          {label()} <Time of={date()} />
+          {label()} <Time of={date()} mayBeAhead />
         </span>
       )}
     </Show>
@@ -103,10 +102,4 @@ function Facts(props: { task: UserTaskResult }): JSX.Element {
       </Show>
     </div>
   );
-}
-
-function History(props: { taskKey: string }): JSX.Element {
-  const { sort, page } = usePlace(['timestamp', 'operationType', 'actorId', 'result'] as const, { field: 'timestamp', order: 'DESC' });
-  const found = useRead(searchUserTaskAuditLogs, () => ({ path: { userTaskKey: props.taskKey }, body: { sort: sort(), page: page() }, live: true, keep: false }));
-  return <AuditLog query={found} usual="timestamp:desc" />;
 }

@@ -48,20 +48,32 @@ const utc = formatter((of) => new Intl.DateTimeFormat(of, { ...EXACT, timeZone: 
 
 export const exactText = (moment: string): string => (times() === 'utc' ? `${utc().format(new Date(moment))} UTC` : local().format(new Date(moment)));
 
+/** A moment of a field or an address as the API takes it; of other texts none. */
+export const momentOf = (text: string | null | undefined): string | undefined => (text && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined);
+
+/** A moment as a field of the type `datetime-local` has it. */
+export function localText(moment: string | undefined): string {
+  if (!moment) return '';
+  const date = new Date(moment);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 const UNITS: [string, number][] = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['min', 60_000],
   ['s', 1000],
 ];
+const whole = formatter((of) => new Intl.NumberFormat(of, { maximumFractionDigits: 0 }));
 const tenths = formatter((of) => new Intl.NumberFormat(of, { minimumFractionDigits: 1, maximumFractionDigits: 1 }));
 
-/** A length of time by its two largest units: `2 h 5 min`. */
+/** A length of time by its two largest units, `2 h 5 min`; tenths of a second below ten. */
 export function durationText(ms: number): string {
   const at = UNITS.findIndex(([, size]) => ms >= size);
   if (at < 0) return `${Math.max(0, Math.round(ms))} ms`;
   const [unit, size] = UNITS[at]!;
-  const next = UNITS[at + 1];
-  const rest = next ? Math.floor((ms % size) / next[1]) : 0;
-  return next ? `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${next[0]}` : ''}` : `${tenths().format(ms / size)} ${unit}`;
+  const below = UNITS[at + 1];
+  if (!below) return `${(ms < 10_000 ? tenths : whole)().format(ms / size)} ${unit}`;
+  const rest = Math.floor((ms % size) / below[1]);
+  return `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${below[0]}` : ''}`;
 }

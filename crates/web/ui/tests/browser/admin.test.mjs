@@ -312,10 +312,10 @@ test('the operations log is filtered by the address, and shows all that is known
     await page.getByLabel('Key or ID').press('Enter');
     await page.waitForURL(/key=logged/);
     await count(rowsOf(page, 'Operations log'), 1);
-    assert.match(await rowsOf(page, 'Operations log').innerText(), /Create\s+Group\s+logged\s+admin\s+Done/);
+    assert.match(await rowsOf(page, 'Operations log').innerText(), /Create group\s+Logged\s+–\s+admin\s+Done/);
     await page.getByRole('combobox', { name: 'Operation', exact: true }).selectOption('DELETE');
     await page.getByText('Nothing was done, or nothing that you may see.').waitFor();
-    await page.goto(`${server.url}/admin/operations-log?key=logged&operation=CREATE&result=SUCCESS&actor=admin`);
+    await page.goto(`${server.url}/admin/operations-log?key=logged&operationType=CREATE&result=SUCCESS&actor=admin`);
     await rowsOf(page, 'Operations log').getByRole('button').click();
     await page.getByRole('dialog').getByText('logged', { exact: true }).waitFor();
   }));

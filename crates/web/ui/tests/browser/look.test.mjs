@@ -110,7 +110,7 @@ test('listeners, messages, decisions and the operations log of an instance', () 
     await page.goBack();
     await tab(page, 'Operations log');
     await rowsOf(page, 'Operations log').filter({ hasText: 'Create process instance' }).getByRole('button').click();
-    await page.getByRole('dialog', { name: 'Operation' }).getByText(keys.rich).first().waitFor();
+    await page.getByRole('dialog', { name: 'Create process instance' }).getByText(keys.rich).first().waitFor();
   }));
 
 test('incidents by error, by process and by age, retried one by one and all of an error', () =>
@@ -181,7 +181,7 @@ test('the operations log is filtered, and the URL has the filter', () =>
     await page.reload();
     await count(rowsOf(page, 'Operations log'), 1);
     await page.getByRole('search').locator('label', { hasText: /^Result/ }).locator('select').selectOption('FAIL');
-    await page.getByText('No operation matches.').waitFor();
+    await page.getByText('Nothing was done, or nothing that you may see.').waitFor();
     await opens(page, `/operate/operations-log?processInstance=${keys.rich}&entityType=PROCESS_INSTANCE&operationType=RESUME`);
     await count(rowsOf(page, 'Operations log'), 1);
   }));

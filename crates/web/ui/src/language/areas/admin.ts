@@ -97,7 +97,6 @@ export default {
   'admin.members.this.role': 'this role',
   'admin.members.this.tenant': 'this tenant',
   'admin.members.from': '{member} from {of}',
-  'admin.log.category': 'Category',
   'admin.usage.days': 'From {from} to {to}, days of UTC.',
   'admin.usage.processInstances': 'Process instances',
   'admin.usage.decisionInstances': 'Decision instances',

@@ -99,7 +99,6 @@ export default catalogue<typeof admin>()({
   'admin.members.this.role': 'diese Rolle',
   'admin.members.this.tenant': 'dieser Mandant',
   'admin.members.from': '{member} aus {of}',
-  'admin.log.category': 'Kategorie',
   'admin.usage.days': 'Von {from} bis {to}, Tage nach UTC.',
   'admin.usage.processInstances': 'Prozessinstanzen',
   'admin.usage.decisionInstances': 'Entscheidungsinstanzen',
