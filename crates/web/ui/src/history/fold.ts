@@ -1,7 +1,7 @@
-// Steps of an instance, folded into what was so at a moment, and into where its time went.
+// Steps of an instance, folded into what was so at a moment, and into where its time went. The server does the same for
+// one moment (`at`, `timeline`): `steps/cases.json` of the gateway holds both to the same answers.
 import type { BatonStep } from '../api/generated/types';
 import type { Counts } from '../diagram/bpmn';
-import { locale } from '../language';
 
 export interface ElementThen {
   key: string;
@@ -83,6 +83,10 @@ function apply(then: Then, step: BatonStep): void {
       if (!element) return;
       element.state = step.kind === 'ELEMENT_COMPLETED' ? 'COMPLETED' : 'TERMINATED';
       element.until = step.time;
+      // A migration may have put it on another element.
+      element.elementId = step.elementId ?? element.elementId;
+      // Variables of the instance itself stay in sight.
+      if (element.type !== 'PROCESS') for (const [id, { scopeKey }] of then.variables) if (scopeKey === elementKey) then.variables.delete(id);
       return;
     }
     case 'VARIABLE_SET':
@@ -136,34 +140,46 @@ export interface Spent extends Record<Way, number> {
   total: number;
 }
 
+/** An element instance that has not ended, with its time by ways. */
+interface Open extends Record<Way, number> {
+  elementId: string;
+  since: number;
+  way: Way;
+  incidents: number;
+}
+
 /** Elements that have no time of their own: what is in them has. */
 const SCOPES = new Set(['PROCESS', 'SUB_PROCESS', 'EVENT_SUB_PROCESS', 'AD_HOC_SUB_PROCESS', 'AD_HOC_SUB_PROCESS_INNER_INSTANCE', 'MULTI_INSTANCE_BODY']);
 
 /** Where the time went until `end`: waiting for a worker, at work, in incidents, or none of these; the most first. */
 export function timeSpent(steps: readonly BatonStep[], end: number): Spent[] {
   const spent = new Map<string, Spent>();
-  const open = new Map<string, { of: Spent; since: number; way: Way; incidents: number }>();
-  const move = (key: string, time: number, change: (one: { way: Way; incidents: number }) => void) => {
+  const open = new Map<string, Open>();
+  const move = (key: string, time: number, change: (one: Open) => void) => {
     const one = open.get(key);
     if (!one) return;
-    const passed = Math.max(0, time - one.since);
-    one.of[one.incidents > 0 ? 'incident' : one.way] += passed;
-    one.of.total += passed;
+    one[one.incidents > 0 ? 'incident' : one.way] += Math.max(0, time - one.since);
     one.since = time;
     change(one);
+  };
+  const close = (key: string, { elementId, ...one }: Open) => {
+    open.delete(key);
+    const of = spent.get(elementId) ?? { elementId, count: 0, total: 0, waiting: 0, working: 0, incident: 0, other: 0 };
+    spent.set(elementId, of);
+    of.count += 1;
+    for (const way of WAYS) {
+      of[way] += one[way];
+      of.total += one[way];
+    }
   };
   for (const step of steps) {
     const time = Date.parse(step.time);
     const key = step.elementInstanceKey ?? '';
     if (step.kind === 'ELEMENT_ACTIVATED') {
       if (SCOPES.has(step.name ?? '')) continue;
-      const elementId = step.elementId ?? '';
-      const of = spent.get(elementId) ?? { elementId, count: 0, total: 0, waiting: 0, working: 0, incident: 0, other: 0 };
-      of.count += 1;
-      spent.set(elementId, of);
-      open.set(key, { of, since: time, way: 'other', incidents: 0 });
+      open.set(key, { elementId: step.elementId ?? '', since: time, way: 'other', incidents: 0, waiting: 0, working: 0, incident: 0, other: 0 });
     } else if (step.kind === 'ELEMENT_COMPLETED' || step.kind === 'ELEMENT_TERMINATED') {
-      move(key, time, () => open.delete(key));
+      move(key, time, (one) => close(key, { ...one, elementId: step.elementId ?? one.elementId }));
     } else if (step.kind === 'JOB_CREATED' || step.kind === 'JOB_FAILED' || step.kind === 'JOB_TIMED_OUT') {
       move(key, time, (one) => (one.way = 'waiting'));
     } else if (step.kind === 'JOB_ACTIVATED') move(key, time, (one) => (one.way = 'working'));
@@ -171,28 +187,6 @@ export function timeSpent(steps: readonly BatonStep[], end: number): Spent[] {
     else if (step.kind === 'INCIDENT_CREATED') move(key, time, (one) => (one.incidents += 1));
     else if (step.kind === 'INCIDENT_RESOLVED') move(key, time, (one) => (one.incidents = Math.max(0, one.incidents - 1)));
   }
-  for (const key of [...open.keys()]) move(key, end, () => undefined);
+  for (const key of [...open.keys()]) move(key, end, (one) => close(key, one));
   return [...spent.values()].sort((a, b) => b.total - a.total);
-}
-
-const UNITS: [string, number][] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1000],
-];
-
-/** A duration as people read it: two units at most. */
-export function durationText(ms: number): string {
-  const at = UNITS.findIndex(([, size]) => ms >= size);
-  if (at < 0) return `${Math.round(ms)} ms`;
-  const [unit, size] = UNITS[at]!;
-  if (unit === 's') {
-    const digits = ms < 10_000 ? 1 : 0;
-    return `${new Intl.NumberFormat(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(ms / size)} s`;
-  }
-  const whole = Math.floor(ms / size);
-  const [below, belowSize] = UNITS[at + 1]!;
-  const rest = Math.floor((ms - whole * size) / belowSize);
-  return rest > 0 ? `${whole} ${unit} ${rest} ${below}` : `${whole} ${unit}`;
 }

@@ -1,13 +1,15 @@
 // The logic of time travel: steps folded into a moment, time spent, heat, words.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { startSources } from '../sources.mjs';
 
+const CASES = new URL('../../../../gateway/src/rest/baton/steps/cases.json', import.meta.url);
 let vite;
 const m = {};
 before(async () => {
   vite = await startSources({ parts: ['admin', 'history'] });
-  for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', measures: 'history/measures', words: 'history/words', demand: 'workers/demand', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
+  for (const [name, path] of Object.entries({ fold: 'history/fold', heat: 'history/heat', measures: 'history/measures', words: 'history/words', demand: 'workers/demand', times: 'ui/times', cluster: 'cluster/words' })) m[name] = await vite.ssrLoadModule(`/src/${path}.ts`);
 });
 after(() => vite?.close());
 
@@ -52,6 +54,19 @@ test('a moment has what was so, and numbers keep every digit', () => {
   assert.equal(m.fold.fold(STEPS, 0).elements.size, 0);
 });
 
+test('steps are folded as the server does', () => {
+  for (const { about, end, steps, then, spent } of JSON.parse(readFileSync(CASES, 'utf8'))) {
+    const told = m.fold.fold(steps, steps.length);
+    assert.deepEqual(Object.fromEntries(m.fold.countsOf(told)), then.counts, about);
+    assert.equal(told.isSuspended, then.isSuspended, about);
+    assert.deepEqual([...told.variables.values()].map((one) => [one.scopeKey, one.name, one.value]), then.variables, about);
+    assert.deepEqual([...told.incidents.values()].map((one) => [one.key, one.elementKey, one.type, one.message]), then.incidents, about);
+    assert.deepEqual([...told.jobs.values()].map((one) => [one.key, one.type, one.state, one.worker]), then.jobs, about);
+    const times = m.fold.timeSpent(steps, Date.parse(end)).map((one) => [one.elementId, { waitingMs: one.waiting, workingMs: one.working, incidentMs: one.incident, otherMs: one.other }]);
+    assert.deepEqual(Object.fromEntries(times), spent, about);
+  }
+});
+
 test('time goes to waiting, work, incidents and the rest, and adds up', () => {
   const [work, ask] = m.fold.timeSpent(STEPS, EPOCH + 9_999_999);
   assert.deepEqual(work, { elementId: 'work', count: 1, total: 1300, waiting: 200, working: 80, incident: 1000, other: 20 });
@@ -62,7 +77,7 @@ test('time goes to waiting, work, incidents and the rest, and adds up', () => {
 });
 
 test('durations, sizes, heat and words are as people read them', () => {
-  assert.deepEqual([0, 999, 1500, 59_000, 61_000, 3_600_000, 90_061_000].map(m.fold.durationText), ['0 ms', '999 ms', '1.5 s', '59 s', '1 min 1 s', '1 h', '1 d 1 h']);
+  assert.deepEqual([0, 999, 1500, 59_000, 61_000, 9_949, 10_949, 3_600_000, 90_061_000].map(m.times.durationText), ['0 ms', '999 ms', '1.5 s', '59 s', '1 min 1 s', '9.9 s', '11 s', '1 h', '1 d 1 h']);
   assert.deepEqual(m.heat.heats([['a', 100], ['b', 51], ['c', 1], ['d', 0]]), { 'heat-1': ['c'], 'heat-2': [], 'heat-3': ['b'], 'heat-4': ['a'] });
   assert.deepEqual(Object.values(m.heat.heats([])).flat(), []);
   assert.equal(m.words.wordsOf(STEPS[5], () => 'Work'), 'the job w fails: no');

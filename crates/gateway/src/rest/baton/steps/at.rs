@@ -249,13 +249,13 @@ fn write_job((state, step): &(&'static str, Step), out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{Value, json};
 
     use super::super::tests::{element, job, step};
     use super::*;
 
-    fn at(steps: &[Step], limit: usize) -> Value {
+    pub(in super::super) fn then_of(steps: &[Step], limit: usize) -> Value {
         let mut then = Then::new(1, limit);
         for step in steps {
             then.apply(step.clone());
@@ -293,7 +293,7 @@ mod tests {
             Step { subject_key: Some(9), ..element(StepKind::IncidentCreated, 3, "work") },
             step(StepKind::Suspended, 1, 1),
         ];
-        let then = at(&steps[..7], 10);
+        let then = then_of(&steps[..7], 10);
         assert_eq!(variables(&then), ["1 total=4", "2 own=true"]);
         assert_eq!(
             (&then["jobs"][0]["state"], &then["jobs"][0]["worker"]),
@@ -303,7 +303,7 @@ mod tests {
             then["counts"],
             json!([{"elementId": "work", "active": 1, "incidents": 0, "completed": 0, "canceled": 0}])
         );
-        let then = at(&steps, 10);
+        let then = then_of(&steps, 10);
         assert_eq!(variables(&then), ["1 total=4"], "a scope takes its variables along");
         assert_eq!(
             then["counts"],
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(states, ["ACTIVE", "COMPLETED"]);
         assert_eq!(then["elements"][0]["hasIncident"], true);
         // The living come first where not all are shown.
-        let few = at(&steps, 1);
+        let few = then_of(&steps, 1);
         assert_eq!((few["elements"].as_array().unwrap().len(), &few["totalElements"]), (1, &json!(2)));
         assert_eq!(few["elements"][0]["elementInstanceKey"], "3");
     }
@@ -323,11 +323,11 @@ mod tests {
     fn an_element_ends_where_a_migration_put_it() {
         let steps =
             [element(StepKind::ElementActivated, 2, "old"), element(StepKind::ElementTerminated, 2, "new")];
-        let then = at(&steps, 10);
+        let then = then_of(&steps, 10);
         assert_eq!(
             then["counts"],
             json!([{"elementId": "new", "active": 0, "incidents": 0, "completed": 0, "canceled": 1}])
         );
-        assert_eq!(at(&[element(StepKind::ElementTerminated, 1, "p")], 1)["state"], "TERMINATED");
+        assert_eq!(then_of(&[element(StepKind::ElementTerminated, 1, "p")], 1)["state"], "TERMINATED");
     }
 }

@@ -157,6 +157,10 @@ impl Timeline {
     fn end(&mut self, key: Key, step: &Step, state: &'static str) {
         if let Some(bar) = self.bar(key, step) {
             (bar.state, bar.last, bar.end_ms) = (state, Some(step.position), Some(step.time_ms));
+            // A migration may have put it on another element.
+            if let Some(element_id) = &step.element_id {
+                bar.element_id = element_id.clone();
+            }
         }
         self.open.remove(&key);
     }
@@ -217,7 +221,7 @@ impl Timeline {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::tests::{element, job, step};
     use super::*;
 
@@ -246,6 +250,18 @@ mod tests {
         }
         timeline.reach(200);
         timeline
+    }
+
+    /// The elements of all steps, with the time until `now_ms`.
+    pub(in super::super) fn items_of(steps: &[Step], now_ms: i64) -> serde_json::Value {
+        let mut timeline = Timeline::new(1, 0, 100);
+        for step in steps {
+            timeline.apply(step.clone());
+        }
+        timeline.reach(now_ms);
+        let mut out = Vec::new();
+        timeline.write(&mut out);
+        serde_json::from_slice::<serde_json::Value>(&out).unwrap()["items"].take()
     }
 
     #[test]
