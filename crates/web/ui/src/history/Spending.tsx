@@ -1,19 +1,17 @@
-import { createMemo, createSignal, For, type JSX, onCleanup, Show } from 'solid-js';
+import { createMemo, For, type JSX, Show } from 'solid-js';
 import type { BatonStep } from '../api/generated/types';
 import { t } from '../language';
 import { Text } from '../language/Text';
+import { clock } from '../ui/clock';
 import { number } from '../ui/numbers';
-import { durationText, type Spent, timeSpent, type Way, WAYS } from './fold';
+import { durationText } from '../ui/times';
+import { type Spent, timeSpent, type Way, WAYS } from './fold';
 
 const ROWS_MAX = 100;
-const TICK_MS = 5000;
 
 /** Where the time of one instance went: by element, and in which way. */
 export function Spending(props: { steps: readonly BatonStep[]; isRunning: boolean; nameOf: (elementId: string) => string }): JSX.Element {
-  const [tick, setTick] = createSignal(Date.now());
-  const timer = setInterval(() => props.isRunning && document.visibilityState === 'visible' && setTick(Date.now()), TICK_MS);
-  onCleanup(() => clearInterval(timer));
-  const end = () => Math.max(Date.parse(props.steps.at(-1)?.time ?? '') || 0, props.isRunning ? tick() : 0);
+  const end = () => Math.max(Date.parse(props.steps.at(-1)?.time ?? '') || 0, props.isRunning ? clock() : 0);
   const rows = createMemo(() => timeSpent(props.steps, end()));
   const most = () => Math.max(1, ...rows().map(({ total }) => total));
   const sum = (way: Way | 'total') => rows().reduce((all, one) => all + one[way], 0);

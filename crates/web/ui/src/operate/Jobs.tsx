@@ -19,7 +19,7 @@ const common = (): Column<JobSearchResult>[] => [
   { head: t('instance.head.element'), cell: (row) => row.elementId },
   { head: t('instance.head.retries'), cell: (row) => row.retries, sort: 'retries', class: 'number' },
   { head: t('instance.head.worker'), cell: (row) => row.worker || '–', sort: 'worker' },
-  { head: t('instance.head.timeout'), cell: (row) => <Time of={row.deadline} />, sort: 'deadline' },
+  { head: t('instance.head.timeout'), cell: (row) => <Time of={row.deadline} mayBeAhead />, sort: 'deadline' },
   { head: t('instance.head.error'), cell: (row) => (row.errorMessage || row.errorCode || '–').slice(0, 300) },
   { head: t('instance.head.key'), cell: (row) => <span class="key">{row.jobKey}</span>, sort: 'jobKey' },
 ];

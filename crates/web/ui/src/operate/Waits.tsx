@@ -9,6 +9,7 @@ import { need, type Needs, ofProcess, ofSignal } from '../rights';
 import { mayUse } from '../session';
 import { number } from '../ui/numbers';
 import { Action, Failure } from '../ui/parts';
+import { clock } from '../ui/clock';
 import { waitText } from './waiting';
 
 const JobDialog = lazy(() => import('./act/JobDialog'));
@@ -54,7 +55,7 @@ export function Waits(props: {
                 {(awaited) => (
                   <li class="row">
                     <span>
-                      <strong>{props.nameOf(element.elementId)}</strong> {waitText(awaited)}
+                      <strong>{props.nameOf(element.elementId)}</strong> {waitText(awaited, clock())}
                     </span>
                     <Act of={awaited} process={props.instance.processDefinitionId} onAct={() => setActing(awaited)} />
                   </li>

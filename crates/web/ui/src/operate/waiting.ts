@@ -6,8 +6,8 @@ import { durationText, exactText, relativeText } from '../ui/times';
 const momentText = (moment: string): string => `${exactText(moment)} (${relativeText(moment)})`;
 
 /** The end of a sentence that begins with the name of an element. */
-export function waitText({ since, job, userTask, message, timer, signal, condition, calledInstance }: BatonAwaited): string {
-  const how = t('instance.wait.for', { time: durationText(Math.max(0, Date.now() - Date.parse(since))) });
+export function waitText({ since, job, userTask, message, timer, signal, condition, calledInstance }: BatonAwaited, now: number): string {
+  const how = t('instance.wait.for', { time: durationText(Math.max(0, now - Date.parse(since))) });
   if (job) return jobText(job, how);
   if (message) {
     return message.correlationKey

@@ -228,7 +228,7 @@ function Row(props: { task: UserTaskResult; search: string; isCurrent: boolean; 
           <Show when={props.task.dueDate}>
             {(due) => (
               <span>
-                {t('tasks.due')} <Time of={due()} />
+                {t('tasks.due')} <Time of={due()} mayBeAhead />
               </span>
             )}
           </Show>

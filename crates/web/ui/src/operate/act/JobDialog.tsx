@@ -110,7 +110,7 @@ export default function JobDialog(props: { jobKey: string; onClose: () => void; 
               <State of={job().state} /> {t('change.job.ofType')} <strong>{job().type}</strong> <span class="key">{job().jobKey}</span>
               {t('change.job.retriesLeft', { retries: job().retries })}
               <Show when={job().worker}>
-                {t('change.job.withWorker', { worker: job().worker })} <Time of={job().deadline} />
+                {t('change.job.withWorker', { worker: job().worker })} <Time of={job().deadline} mayBeAhead />
               </Show>
             </p>
           )}
