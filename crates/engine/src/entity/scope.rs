@@ -8,6 +8,7 @@ use feel::{List, Value};
 use protocol::{Document, Json, Key, Name};
 use state::StateError;
 
+use crate::core::slices::Slices;
 use crate::entity::Variable;
 use crate::entity::tables::Tables;
 use crate::entity::variable::CHUNK;
@@ -16,8 +17,6 @@ use crate::entity::variable::CHUNK;
 const MAX_SCOPES: usize = 10_000;
 /// Names that are compared one by one before a set of them is worth its making.
 const MAX_COMPARISONS: usize = 1024;
-/// Variables of one scope that are read at once.
-pub(crate) const MAX_VARIABLES: usize = usize::MAX;
 /// Entries up to which an output collection that is still filled is among all the variables that a scope sees. An
 /// expression that names it sees any.
 pub(crate) const SHOWN_ENTRIES: u32 = 1000;
@@ -58,18 +57,37 @@ impl Tables {
 
     /// All variables of exactly one scope.
     pub(crate) fn local_variables(&self, scope_key: Key) -> Result<Vec<(Name, Json)>, StateError> {
-        let rows = self.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-        rows.into_iter()
-            .map(|((_, name), variable)| Ok((Name(name), self.variable_value(scope_key, &variable)?)))
-            .collect()
+        let mut found = Vec::new();
+        self.each_local_variable(scope_key, |name, row| {
+            found.push((name, self.variable_value(scope_key, row)?));
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Key, name and value of all variables of exactly one scope.
     pub(crate) fn local_variable_rows(&self, scope_key: Key) -> Result<Vec<(Key, Name, Json)>, StateError> {
-        let rows = self.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-        rows.into_iter()
-            .map(|((_, name), row)| Ok((row.key, Name(name), self.variable_value(scope_key, &row)?)))
-            .collect()
+        let mut found = Vec::new();
+        self.each_local_variable(scope_key, |name, row| {
+            found.push((row.key, name, self.variable_value(scope_key, row)?));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Calls a function with each variable of exactly one scope.
+    pub(crate) fn each_local_variable(
+        &self,
+        scope_key: Key,
+        mut call: impl FnMut(Name, &Variable) -> Result<(), StateError>,
+    ) -> Result<(), StateError> {
+        let mut slices = Slices::of(scope_range(scope_key));
+        while let Some(rows) = slices.rows(&self.variables)? {
+            for ((_, name), row) in rows {
+                call(Name(name), &row)?;
+            }
+        }
+        Ok(())
     }
 
     /// Variables that a scope sees: all, or those named. Output collections that are still filled are among them up to
@@ -143,17 +161,17 @@ impl Tables {
         hidden: &mut Vec<Name>,
     ) -> Result<Vec<(Name, Json)>, StateError> {
         let mut shown = Vec::new();
-        for ((_, name), variable) in self.variables.scan(scope_range(scope_key), MAX_VARIABLES)? {
-            let name = Name(name);
+        self.each_local_variable(scope_key, |name, row| {
             if hidden.contains(&name) {
-                continue;
+                return Ok(());
             }
-            if self.is_shown(scope_key, &variable, most)? {
-                shown.push((name, self.variable_value(scope_key, &variable)?));
+            if self.is_shown(scope_key, row, most)? {
+                shown.push((name, self.variable_value(scope_key, row)?));
             } else {
                 hidden.push(name);
             }
-        }
+            Ok(())
+        })?;
         Ok(shown)
     }
 

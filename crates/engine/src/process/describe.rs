@@ -5,7 +5,7 @@ use state::StateError;
 
 use crate::core::context::CommandContext;
 use crate::core::slices::Slices;
-use crate::entity::scope::{MAX_VARIABLES, scope_range};
+use crate::entity::scope::scope_range;
 
 impl CommandContext<'_> {
     /// Records instances with their elements, variables, incidents, jobs and user tasks.
@@ -51,10 +51,13 @@ impl CommandContext<'_> {
     }
 
     fn describe_variables(&mut self, scope_key: Key, process_instance_key: Key) -> Result<(), StateError> {
-        for ((_, name), variable) in self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)? {
-            let value = self.tables.variable_value(scope_key, &variable)?;
-            let (key, name) = (variable.key, Name::from(&*name));
-            self.record_variable(key, Intent::Created, scope_key, process_instance_key, &name, &value)?;
+        let mut slices = Slices::of(scope_range(scope_key));
+        while let Some(rows) = slices.rows(&self.tables.variables)? {
+            for ((_, name), variable) in rows {
+                let value = self.tables.variable_value(scope_key, &variable)?;
+                let (key, name) = (variable.key, Name::from(&*name));
+                self.record_variable(key, Intent::Created, scope_key, process_instance_key, &name, &value)?;
+            }
         }
         Ok(())
     }

@@ -8,7 +8,8 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::entity::scope::{MAX_VARIABLES, scope_range};
+use crate::core::slices::Slices;
+use crate::entity::scope::scope_range;
 use crate::entity::{ElementInstance, ErrorType, Phase, Variable};
 
 /// Bytes of records that the deletion of a variable counts as.
@@ -98,15 +99,20 @@ impl CommandContext<'_> {
         row: &ElementInstance,
     ) -> Result<(), StateError> {
         if row.has_large_variables {
-            let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-            let values = rows.iter().map(|(_, row)| Self::counted_bytes(&row.value));
-            self.uncount_variables(row.process_instance_key, values)?;
+            let mut bytes = 0;
+            self.tables.each_local_variable(scope_key, |_, row| {
+                bytes += Self::counted_bytes(&row.value);
+                Ok(())
+            })?;
+            self.uncount_variables(row.process_instance_key, std::iter::once(bytes))?;
         }
-        let keys = self.tables.variables.keys(scope_range(scope_key), MAX_VARIABLES)?;
-        // No records tell of it, and it is work all the same.
-        self.meter.note_record(keys.len() as u64 * DELETED_BYTES);
-        for key in keys {
-            self.tables.variables.delete(&key);
+        let mut slices = Slices::of(scope_range(scope_key));
+        while let Some(keys) = slices.keys(&self.tables.variables)? {
+            // No records tell of it, and it is work all the same.
+            self.meter.note_record(keys.len() as u64 * DELETED_BYTES);
+            for key in keys {
+                self.tables.variables.delete(&key);
+            }
         }
         Ok(())
     }
