@@ -247,6 +247,39 @@ def test_incidents_of_a_batch_are_resolved_by_the_filter_for_instances(http):
     seen(http, "incidents", 1, filter={"processInstanceKey": key, "state": "RESOLVED"})
 
 
+def test_incidents_of_called_instances_are_those_of_their_callers_too(http):
+    m = deployed(http, "calls")
+    root = create(http, m)
+    incident = seen(http, "incidents", 1, filter={"processDefinitionId": f"{m.id}-called"})["items"][0]
+    called = incident["processInstanceKey"]
+    assert called != root
+    (call,) = seen(http, "element-instances", 1, filter={"processInstanceKey": root, "type": "CALL_ACTIVITY"})["items"]
+    holders = [
+        f"process-instances/{root}",
+        f"process-instances/{called}",
+        f"element-instances/{call['elementInstanceKey']}",
+        f"element-instances/{incident['elementInstanceKey']}",
+    ]
+    for holder in holders:
+        found = search(http, f"{holder}/incidents")
+        assert [item["incidentKey"] for item in found["items"]] == [incident["incidentKey"]], holder
+    (start,) = seen(http, "element-instances", 1, filter={"processInstanceKey": root, "type": "START_EVENT"})["items"]
+    assert search(http, f"element-instances/{start['elementInstanceKey']}/incidents")["items"] == []
+    for nobody in ["process-instances/1", "element-instances/1"]:
+        assert http.post(f"/{nobody}/incidents/search", json={}).status_code == 404
+
+    for body in [None, {"filter": {"processInstanceKey": root}}]:
+        path = "/process-instances/incident-resolution" if body else f"/process-instances/{root}/incident-resolution"
+        response = http.post(path, json=body or {})
+        assert response.status_code == 200, response.text
+        batch = {"batchOperationKey": response.json()["batchOperationKey"]}
+        (done,) = seen(http, "batch-operations", 1, filter={**batch, "state": "COMPLETED"})["items"]
+        assert done["operationsTotalCount"] == 1, body
+        # It fails again.
+        seen(http, "incidents", 1, filter={"processDefinitionId": f"{m.id}-called", "state": "ACTIVE"})
+    cancel(http, root)
+
+
 def test_the_audit_log_tells_who_did_what(http):
     m = deployed(http, "task")
     key = str(create(http, m, {"x": 1}))

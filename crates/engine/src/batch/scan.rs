@@ -1,9 +1,11 @@
-//! Items of a batch operation that resolves the incidents of one instance.
+//! Items of a batch operation that resolves the incidents of one instance and of those that it called.
 
 use protocol::{
     BatchOperationChunkRecord, BatchOperationInitializationRecord, BatchOperationItem, BatchOperationState,
     Intent, Key, Name, PermissionType,
 };
+
+use state::StateError;
 
 use super::row::{BatchItem, BatchOperation};
 use crate::core::context::CommandContext;
@@ -28,18 +30,19 @@ impl CommandContext<'_> {
         let incidents = self.tables.incidents.scan(operation.cursor + 1..key, limit)?;
         let is_last = incidents.len() < limit;
         operation.cursor = incidents.last().map_or(operation.cursor, |(last, _)| *last);
-        let instance = self.instance(instance_key)?.map(|(instance, _)| instance);
         let mut items = Vec::new();
-        if let Some(instance) = instance
-            && self.may_on_instance(plan.caller.as_ref(), PermissionType::ReadProcessInstance, &instance)?
-        {
-            let of_instance =
-                incidents.iter().filter(|(_, incident)| incident.process_instance_key == instance_key);
-            items.extend(of_instance.map(|(item_key, _)| BatchOperationItem {
-                item_key: *item_key,
-                process_instance_key: instance_key,
-                root_process_instance_key: instance.root_key,
-            }));
+        for (item_key, incident) in &incidents {
+            let holder = incident.process_instance_key;
+            let Some(instance) = self.tables.instances.get(&holder)? else { continue };
+            if self.is_called_by(holder, instance_key)?
+                && self.may_on_instance(plan.caller.as_ref(), PermissionType::ReadProcessInstance, &instance)?
+            {
+                items.push(BatchOperationItem {
+                    item_key: *item_key,
+                    process_instance_key: holder,
+                    root_process_instance_key: instance.root_key,
+                });
+            }
         }
         for item in &items {
             self.tables.batch_items.insert((key, item.item_key), BatchItem::new(item, None));
@@ -48,6 +51,21 @@ impl CommandContext<'_> {
         self.note_items(key, &mut operation, items, is_last);
         self.go_on_with_batch(key, operation);
         Ok(())
+    }
+
+    /// Whether a process instance is another one, or was called by it, however far below.
+    fn is_called_by(&self, key: Key, caller: Key) -> Result<bool, StateError> {
+        let mut next = Some(key);
+        while let Some(key) = next {
+            if key == caller {
+                return Ok(true);
+            }
+            let instance = self.tables.instances.get(&key)?;
+            // A caller has a lower key than those that it calls.
+            next = instance.and_then(|row| row.parent).map(|parent| parent.process_instance_key);
+            next = next.filter(|parent| *parent >= caller);
+        }
+        Ok(false)
     }
 
     /// Tells of items that were found, and of the end of the search.

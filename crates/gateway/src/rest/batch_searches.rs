@@ -215,14 +215,18 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
     let filter = match search.kind {
         _ if sought.kept.is_some() => wanted,
         BatchOperationType::ResolveIncident => {
-            let instances = Filter::Related(Box::new(Related {
-                column: incident::INSTANCE_KEY,
-                entity: EntityRef(&instance::ENTITY),
-                other: instance::KEY,
-                filter: wanted,
-                exists: true,
-            }));
-            Filter::All(vec![is(incident::STATE, "ACTIVE"), instances])
+            let held_by = |column| {
+                Filter::Related(Box::new(Related {
+                    column,
+                    entity: EntityRef(&instance::ENTITY),
+                    other: instance::KEY,
+                    filter: wanted.clone(),
+                    exists: true,
+                }))
+            };
+            // An instance has the incidents of those that it called, too.
+            let held = Filter::Any(vec![held_by(incident::INSTANCE_KEY), held_by(incident::ROOT_INSTANCE_KEY)]);
+            Filter::All(vec![is(incident::STATE, "ACTIVE"), held])
         }
         BatchOperationType::UpdateJob => {
             Filter::All(vec![Filter::Column(job::END, Test::Exists(false))]).and(wanted)

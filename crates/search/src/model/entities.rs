@@ -94,8 +94,8 @@ entities! {
         ELEMENT_ID elementId: Text, CREATED creationTime: Time always, STATE state: Text, TENANT tenantId: Text,
         DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, ELEMENT_KEY elementInstanceKey: Key, JOB_KEY jobKey: Key,
-        ERROR_HASH errorHashCode: Integer,
-    } index [INSTANCE_KEY] [STATE ERROR_HASH] [CREATED] [DEFINITION_KEY STATE] [ELEMENT_KEY];
+        ERROR_HASH errorHashCode: Integer, HOLDERS holderKeys: List,
+    } index [INSTANCE_KEY] [ROOT_INSTANCE_KEY] [STATE ERROR_HASH] [CREATED] [DEFINITION_KEY STATE] [ELEMENT_KEY];
 
     Job job {
         KEY jobKey: Key always, CUSTOM_HEADERS customHeaders: Json, DEADLINE deadline: Time, DENIED_REASON deniedReason: Text,

@@ -1,9 +1,10 @@
 //! Incidents, and the flags of what has one.
 
-use protocol::{IncidentRecord, Intent, Key, Record, error_hash};
+use protocol::{IncidentRecord, Intent, Key, Name, Record, error_hash};
 use search::Value;
 use search::model::{element_instance as element, incident, process_instance as instance};
 
+use super::element::tags;
 use crate::change::{Batch, RowId};
 
 pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) {
@@ -24,7 +25,8 @@ pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) 
                 .set(incident::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(incident::ELEMENT_KEY, value.element_instance_key)
                 .set(incident::JOB_KEY, value.job_key)
-                .set(incident::ERROR_HASH, error_hash(&value.error_message));
+                .set(incident::ERROR_HASH, error_hash(&value.error_message))
+                .set(incident::HOLDERS, others(value));
             (1, Some(record.key))
         }
         Intent::Resolved => {
@@ -53,8 +55,14 @@ pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) 
     }
 }
 
-/// Process instances and element instances that have an incident: where it is, the scopes around that, and whoever
-/// called.
+/// Keys of what has an incident, but for the instance and the element that the row names itself, as a list of texts.
+fn others(value: &IncidentRecord) -> Value {
+    let named = [value.process_instance_key, value.element_instance_key];
+    let keys = value.element_instance_path.iter().flatten().filter(|key| !named.contains(key));
+    tags(&keys.map(|key| Name::from(key.to_string())).collect::<Vec<_>>())
+}
+
+/// Process instances and element instances that have an incident: where it is, the scopes around that, and the callers.
 fn holders(value: &IncidentRecord) -> (Vec<Key>, Vec<Key>) {
     let (mut instances, mut elements) = (Vec::new(), Vec::new());
     for level in &value.element_instance_path {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use protocol::{IncidentRecord, Intent, Key, Name, Record};
-use search::model::{element_instance as element, process_instance as instance};
+use search::model::{element_instance as element, incident as incidents, process_instance as instance};
 use secondary::AuditSettings;
 
 use super::{record, rows};
@@ -51,4 +51,10 @@ fn everything_above_an_incident_has_one_until_the_last_is_resolved() {
     assert_eq!(flags(&two), wanted("+2"));
     let both = [two[0].clone(), two[1].clone(), incident(3, 41, Intent::Resolved)];
     assert_eq!(flags(&both), wanted("+1"));
+}
+
+#[test]
+fn an_incident_names_all_that_have_it() {
+    let rows = rows(&incidents::ENTITY, &AuditSettings::none(), &[incident(1, 40, Intent::Created)]);
+    assert_eq!(rows[0]["holderKeys"], r#"["10","11","20","21","31"]"#, "30 and 32 have columns of their own");
 }

@@ -29,6 +29,7 @@ use super::storage::Reads;
 use super::writer::{member, write_list};
 use crate::rest::limits::COUNT_MAX;
 pub(super) use selection::selected;
+use table::Scope;
 pub(super) use table::{Spec, VARIABLES, get_of, of};
 pub(super) use values::respell;
 
@@ -58,7 +59,11 @@ pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static S
 
 /// Answers a search operation.
 pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failure> {
-    let scope = spec.scope.map_or_else(|| Ok(Filter::everything()), |scope| scope(call))?;
+    let scope = match spec.scope {
+        None => Filter::everything(),
+        Some(Scope::Rows(filter)) => filter(call)?,
+        Some(Scope::Incidents(holder)) => scopes::incidents_of(call, holder).await?,
+    };
     search_where(call, spec, scope.and(call.visible_rows(spec.entity).await?)).await
 }
 

@@ -1,9 +1,12 @@
-//! The scopes that an element instance sees: itself, what is around it, its process instance.
+//! Scopes: those that an element instance sees (itself, what is around it, its process instance), and those that have
+//! an incident.
 
 use std::collections::BTreeMap;
 
 use protocol::{Key, Name};
-use search::model::{Entity, element_instance as element, user_task as task, variable};
+use search::model::{
+    ColumnId, Entity, element_instance as element, incident, process_instance as instance, user_task as task, variable,
+};
 use search::{Filter, Row, Search};
 use search::{Operand, Test};
 
@@ -24,6 +27,51 @@ async fn one(
 ) -> Result<Option<Row>, Failure> {
     let found = storage.search(Search::one(entity, Operand::Integer(key), columns)).await?;
     Ok(found.rows.into_iter().next())
+}
+
+/// A kind of things that have the incidents of all below them.
+pub(crate) struct Holder {
+    entity: &'static Entity,
+    name: &'static str,
+    root: ColumnId,
+    /// The column of an incident that names the thing where it is.
+    of_incident: ColumnId,
+}
+
+pub(super) static INSTANCE: Holder = Holder {
+    entity: &instance::ENTITY,
+    name: "process instance",
+    root: instance::ROOT_INSTANCE_KEY,
+    of_incident: incident::INSTANCE_KEY,
+};
+pub(super) static ELEMENT: Holder = Holder {
+    entity: &element::ENTITY,
+    name: "element instance",
+    root: element::ROOT_INSTANCE_KEY,
+    of_incident: incident::ELEMENT_KEY,
+};
+
+/// Incidents of the thing in the path and of all that it called or contains.
+pub(super) async fn incidents_of(call: &Call<'_>, holder: &Holder) -> Result<Filter, Failure> {
+    let key = call.key()?;
+    let search = Search::one(holder.entity, Operand::Integer(key.cast_signed()), 1 << holder.root);
+    let visible = call.visible_rows(holder.entity).await?;
+    let search = Search { filter: search.filter.clone().and(visible), ..search };
+    let found = call.fresh_storage().await?.search(search).await?;
+    let Some(row) = found.rows.into_iter().next() else {
+        return Err(Failure::not_found(format!("no {} has the key {key}", holder.name)));
+    };
+    let root = row[holder.root as usize].integer();
+    let is = |column, value| Filter::Column(column, Test::Equal(value));
+    let own = is(holder.of_incident, Operand::Integer(key.cast_signed()));
+    let Some(root) = root else { return Ok(own) };
+    // Incidents are found by the root: few have many, and lists have no index everywhere.
+    let in_tree = is(incident::ROOT_INSTANCE_KEY, Operand::Integer(root));
+    if root == key.cast_signed() {
+        return Ok(in_tree);
+    }
+    let below = is(incident::HOLDERS, Operand::Text(Name::from(key.to_string())));
+    Ok(in_tree.and(Filter::Any(vec![own, below])))
 }
 
 /// The scopes of a user task, the innermost first; none if whoever asks sees no such task.

@@ -13,15 +13,20 @@ use search::{Operand, Test};
 use super::super::call::Call;
 use super::super::contract::Operation;
 use super::super::problem::Failure;
+use super::scopes;
 
-/// Filters in the path of a call.
-type Scope = fn(&Call<'_>) -> Result<Filter, Failure>;
+/// Rows that the path of a call is about.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope {
+    Rows(fn(&Call<'_>) -> Result<Filter, Failure>),
+    /// Incidents of a thing and of all below it.
+    Incidents(&'static scopes::Holder),
+}
 
 /// Special cases of an operation.
 pub(crate) struct Spec {
     pub(crate) operation: Operation,
     pub(crate) entity: &'static Entity,
-    /// Filter in the path.
     pub(crate) scope: Option<Scope>,
     /// Sort fields that have another name than their column.
     pub(crate) sort_names: &'static [(&'static str, &'static str)],
@@ -56,16 +61,16 @@ pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchProcessInstances, &process_instance::ENTITY),
     plain(Operation::SearchAgentDefinitions, &agent_definition::ENTITY),
     plain(Operation::SearchAgentInstances, &agent_instance::ENTITY),
-    Spec { scope: Some(of_agent), ..plain(Operation::SearchAgentInstanceHistory, &agent_history::ENTITY) },
+    Spec { scope: Some(Scope::Rows(of_agent)), ..plain(Operation::SearchAgentInstanceHistory, &agent_history::ENTITY) },
     plain(Operation::SearchElementInstances, &element_instance::ENTITY),
     plain(Operation::SearchElementInstanceWaitStates, &wait_state::ENTITY),
     plain(Operation::SearchIncidents, &incident::ENTITY),
     Spec {
-        scope: Some(|call| scoped(call, incident::INSTANCE_KEY)),
+        scope: Some(Scope::Incidents(&scopes::INSTANCE)),
         ..plain(Operation::SearchProcessInstanceIncidents, &incident::ENTITY)
     },
     Spec {
-        scope: Some(|call| scoped(call, incident::ELEMENT_KEY)),
+        scope: Some(Scope::Incidents(&scopes::ELEMENT)),
         ..plain(Operation::SearchElementInstanceIncidents, &incident::ENTITY)
     },
     plain(Operation::SearchJobs, &job::ENTITY),
@@ -84,11 +89,11 @@ pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchBatchOperationItems, &batch_operation_item::ENTITY),
     plain(Operation::SearchAuditLogs, &audit_log::ENTITY),
     Spec {
-        scope: Some(|call| scoped(call, audit_log::USER_TASK_KEY)),
+        scope: Some(Scope::Rows(|call| scoped(call, audit_log::USER_TASK_KEY))),
         ..plain(Operation::SearchUserTaskAuditLogs, &audit_log::ENTITY)
     },
     Spec {
-        scope: Some(|call| scoped(call, sequence_flow::INSTANCE_KEY)),
+        scope: Some(Scope::Rows(|call| scoped(call, sequence_flow::INSTANCE_KEY))),
         ..plain(Operation::GetProcessInstanceSequenceFlows, &sequence_flow::ENTITY)
     },
 ];

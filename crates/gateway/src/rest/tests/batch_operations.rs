@@ -202,8 +202,18 @@ fn items_are_found_among_what_was_there_and_handed_over() {
         assert!(all.contains(&Filter::Column(state, active)), "{all:?}");
         let of_definition = Test::Equal(Operand::Text("order".into()));
         let wanted = Filter::Column(instance::PROCESS_ID, of_definition);
+        // Incidents of called instances are those of their root, too.
+        let of_instances = |filter: &Filter, column| match filter {
+            Filter::Related(related) => {
+                related.column == column && related.filter == Filter::All(vec![wanted.clone()])
+            }
+            _ => false,
+        };
         let is_wanted = |filter: &Filter| match filter {
-            Filter::Related(related) => related.filter == Filter::All(vec![wanted.clone()]),
+            Filter::Any(any) => {
+                of_instances(&any[0], incident::INSTANCE_KEY)
+                    && of_instances(&any[1], incident::ROOT_INSTANCE_KEY)
+            }
             filter => *filter == wanted,
         };
         assert!(all.iter().any(is_wanted), "{all:?}");
