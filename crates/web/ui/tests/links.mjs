@@ -10,6 +10,7 @@ export const links = (keys) => [
   ['/operate/processes?active=true', 3],
   ['/operate/processes?incidents=true', 1],
   ['/operate/processes?active=true&incidents=true', 4],
+  ['/operate/processes?active=true&incidents=true&suspended=true', 5],
   ['/operate/processes?suspended=true', 1],
   ['/operate/processes?completed=true', 0],
   ['/operate/processes?canceled=true', 1],

@@ -12,7 +12,7 @@ export const AREAS: readonly { area: Area; href: string; pages: readonly { label
     href: '/operate',
     pages: [
       { label: 'Overview', href: '/operate' },
-      { label: 'Instances', href: '/operate/processes?active=true&incidents=true' },
+      { label: 'Instances', href: '/operate/processes?active=true&incidents=true&suspended=true' },
       { label: 'Incidents', href: '/operate/incidents' },
       { label: 'Definitions', href: '/operate/definitions' },
       { label: 'Decisions', href: '/operate/decisions' },

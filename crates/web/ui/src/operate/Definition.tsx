@@ -15,6 +15,7 @@ import { definitionAddress, instancesAddress } from './definition/address';
 import { heatMarks, HEATS, HeatTable, useHeat } from './definition/Heat';
 import { TenantChoice } from './definition/TenantChoice';
 import { useVersions, VERSIONS_MAX } from './definition/versions';
+import { RUNNING, RUNNING_QUERY } from './filters';
 
 const Differences = lazy(() => import('./definition/Differences'));
 const StartDialog = lazy(() => import('./definition/StartDialog'));
@@ -32,12 +33,12 @@ export default function Definition(): JSX.Element {
   const key = () => chosen()?.processDefinitionKey;
   const counts = useRead(getProcessDefinitionStatistics, () => ({
     path: { processDefinitionKey: key() ?? '' },
-    body: { filter: query.heat === 'passed' ? {} : { state: 'ACTIVE' as const } },
+    body: { filter: query.heat === 'passed' ? {} : RUNNING },
     enabled: key() !== undefined,
     live: true,
   }));
   const running = useRead(searchProcessInstances, () => ({
-    body: { filter: { processDefinitionKey: key(), state: 'ACTIVE' as const }, page: { limit: 1 } },
+    body: { filter: { processDefinitionKey: key(), ...RUNNING }, page: { limit: 1 } },
     enabled: key() !== undefined,
     live: true,
   }));
@@ -88,12 +89,12 @@ export default function Definition(): JSX.Element {
                 <Copy text={one().processDefinitionKey} />
               </span>
               <span class="spacer" />
-              <A href={list('active=true&incidents=true')}>{t('lists.definition.running', { count: total(running.data?.page) })}</A>
+              <A href={list(RUNNING_QUERY)}>{t('lists.definition.running', { count: total(running.data?.page) })}</A>
               <A href={definitionAddress(one(), '/durations')}>{t('lists.definition.durations')}</A>
               <Action disabled={!model()} needs={ofProcess('CREATE_PROCESS_INSTANCE', id())} do={() => setStarting(true)}>
                 {t('start.start')}
               </Action>
-              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={instancesAddress('/operate/migrate', shown(), 'active=true&incidents=true')}>
+              <MayLink class="button" needs={ofProcess('UPDATE_PROCESS_INSTANCE', id())} href={instancesAddress('/operate/migrate', shown(), RUNNING_QUERY)}>
                 {t('lists.definition.migrate')}
               </MayLink>
               <Action class="danger" needs={need('RESOURCE', 'DELETE_PROCESS', id())} do={() => setDeleting(true)}>
@@ -139,7 +140,7 @@ export default function Definition(): JSX.Element {
                   definitionKey={definitionKey}
                   counts={byElement()}
                   marks={heatMarks(heat.values())}
-                  onSelect={(element) => element && navigate(list(`active=true&incidents=true&elementId=${encodeURIComponent(element)}`))}
+                  onSelect={(element) => element && navigate(list(`${RUNNING_QUERY}&elementId=${encodeURIComponent(element)}`))}
                 />
               )}
             </Show>

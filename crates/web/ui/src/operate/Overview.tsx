@@ -12,6 +12,7 @@ import { useRead } from '../query';
 import { number, total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
 import { Deploy } from './Deploy';
+import { BROKEN, RUNNING, RUNNING_QUERY } from './filters';
 
 const ROWS = 50;
 
@@ -19,8 +20,8 @@ const ROWS = 50;
 export default function Overview(): JSX.Element {
   const count = (filter: ProcessInstanceFilter) => useRead(searchProcessInstances, () => ({ body: { filter, page: { limit: 1 } }, live: true }));
   const totals = [
-    { label: () => t('lists.running'), href: '/operate/processes?active=true&incidents=true', query: count({ state: 'ACTIVE' }) },
-    { label: () => t('lists.overview.withIncidents'), href: '/operate/processes?incidents=true', query: count({ state: 'ACTIVE', hasIncident: true }) },
+    { label: () => t('lists.running'), href: `/operate/processes?${RUNNING_QUERY}`, query: count(RUNNING) },
+    { label: () => t('lists.overview.withIncidents'), href: '/operate/processes?incidents=true', query: count(BROKEN) },
     { label: () => t('lists.state.suspended'), href: '/operate/processes?suspended=true', query: count({ state: 'SUSPENDED' }) },
   ];
   const processes = useRead(getProcessDefinitionInstanceStatistics, () => ({
@@ -84,13 +85,15 @@ export default function Overview(): JSX.Element {
                         return (
                           <tr>
                             <td>
-                              <a href={at(`/operate/processes?${of}&active=true&incidents=true`)}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
+                              <a href={at(`/operate/processes?${of}&${RUNNING_QUERY}`)}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
                               <span class="muted">{one.hasMultipleVersions ? t('lists.overview.versions') : ''}</span>
                             </td>
                             <td class="number">
                               <a href={at(`/operate/processes?${of}&incidents=true`)}>{number(one.activeInstancesWithIncidentCount)}</a>
                             </td>
-                            <td class="number">{number(one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount)}</td>
+                            <td class="number">
+                              <a href={at(`/operate/processes?${of}&${RUNNING_QUERY}`)}>{number(one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount)}</a>
+                            </td>
                           </tr>
                         );
                       }}
@@ -124,7 +127,9 @@ export default function Overview(): JSX.Element {
                           <td>
                             <a href={at(`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`)}>{one.errorMessage.slice(0, 300) || t('lists.noErrorMessage')}</a>
                           </td>
-                          <td class="number">{number(one.activeInstancesWithErrorCount)}</td>
+                          <td class="number">
+                            <a href={at(`/operate/processes?incidents=true&incidentErrorHashCode=${one.errorHashCode}`)}>{number(one.activeInstancesWithErrorCount)}</a>
+                          </td>
                         </tr>
                       )}
                     </For>

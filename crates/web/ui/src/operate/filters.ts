@@ -122,9 +122,16 @@ export function write(filter: Filter): URLSearchParams {
   return url;
 }
 
+/** Instances that have not ended, as a condition and as an address. Numbers of running instances count these, too. */
+export const RUNNING = { state: { $in: ['ACTIVE', 'SUSPENDED'] } } satisfies ProcessInstanceFilterFields;
+export const RUNNING_QUERY = 'active=true&incidents=true&suspended=true';
+/** Of these, the ones with open incidents. */
+export const BROKEN = { ...RUNNING, hasIncident: true } satisfies ProcessInstanceFilterFields;
+
+const RUNNING_STATES: readonly StateName[] = ['active', 'incidents', 'suspended'];
 const STATE_CONDITIONS: Record<StateName, ProcessInstanceFilterFields> = {
   active: { state: 'ACTIVE', hasIncident: false },
-  incidents: { state: 'ACTIVE', hasIncident: true },
+  incidents: BROKEN,
   suspended: { state: 'SUSPENDED' },
   completed: { state: 'COMPLETED' },
   canceled: { state: 'TERMINATED' },
@@ -142,7 +149,7 @@ function variableFilter({ name, operator, value }: VariableCondition) {
 function stateConditions(filter: Filter): ProcessInstanceFilterFields[] {
   const states = STATES.filter((state) => filter.states.has(state));
   if (states.length === STATES.length) return [];
-  if (states.length === 2 && filter.states.has('active') && filter.states.has('incidents')) return [{ state: 'ACTIVE' }];
+  if (states.join() === RUNNING_STATES.join()) return [RUNNING];
   return states.map((state) => STATE_CONDITIONS[state]);
 }
 
@@ -166,7 +173,7 @@ function fields(filter: Filter, withProcess: boolean): ProcessInstanceFilterFiel
     variables: filter.variables.length > 0 ? filter.variables.map(variableFilter) : undefined,
   };
   // An element that is chosen in the diagram is one where something is, not where it once was.
-  if (filter.element && filter.states.size > 0 && [...filter.states].every((state) => state === 'active' || state === 'incidents')) {
+  if (filter.element && filter.states.size > 0 && [...filter.states].every((state) => RUNNING_STATES.includes(state))) {
     found.elementInstanceState = 'ACTIVE';
   }
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as ProcessInstanceFilterFields;

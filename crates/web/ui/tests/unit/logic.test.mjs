@@ -21,11 +21,13 @@ const api = (search) => filters.toApi(filters.parse(new URLSearchParams(search))
 
 test("the reference's parameters are understood", () => {
   const active = { state: 'ACTIVE', hasIncident: false };
+  const broken = { state: { $in: ['ACTIVE', 'SUSPENDED'] }, hasIncident: true };
   const cases = [
     ['', {}],
     ['active=true', active],
-    ['incidents=true', { state: 'ACTIVE', hasIncident: true }],
-    ['active=true&incidents=true', { state: 'ACTIVE' }],
+    ['incidents=true', broken],
+    ['active=true&incidents=true', { $or: [active, broken] }],
+    ['active=true&incidents=true&suspended=true', { state: { $in: ['ACTIVE', 'SUSPENDED'] } }],
     ['active=false&completed=true', { state: 'COMPLETED' }],
     ['canceled=true&completed=true', { $or: [{ state: 'COMPLETED' }, { state: 'TERMINATED' }] }],
     ['suspended=true', { state: 'SUSPENDED' }],
