@@ -10,6 +10,7 @@ import { number } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
+import { BatchState } from './BatchState';
 
 const SORTS = ['itemKey', 'processInstanceKey', 'state'] as const;
 const columns = (): Column<BatchOperationItemResponse>[] => [
@@ -53,7 +54,7 @@ export default function Batch(): JSX.Element {
         {(one) => (
           <>
             <div class="row">
-              <State of={one().state} />
+              <BatchState of={one()} />
               <h1>{wordOf(one().batchOperationType)}</h1>
               <span class="key">{one().batchOperationKey}</span>
               <span class="muted">

@@ -5,14 +5,15 @@ import type { BatchOperationResponse } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
 import { number } from '../ui/numbers';
-import { State, wordOf } from '../ui/parts';
+import { wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
 import { Views } from '../views/Views';
+import { BatchState } from './BatchState';
 
 const SORTS = ['operationType', 'state', 'startDate', 'endDate', 'actorId'] as const;
 const columns = (): Column<BatchOperationResponse>[] => [
-  { head: t('lists.state'), cell: (row) => <State of={row.state} />, sort: 'state' },
+  { head: t('lists.state'), cell: (row) => <BatchState of={row} />, sort: 'state' },
   { head: t('lists.what'), cell: (row) => <A href={`/operate/batch-operations/${encodeURIComponent(row.batchOperationKey)}`}>{wordOf(row.batchOperationType)}</A>, sort: 'operationType' },
   { head: t('lists.batch.done'), cell: (row) => number(row.operationsCompletedCount), class: 'number' },
   { head: t('lists.batch.failed'), cell: (row) => number(row.operationsFailedCount), class: 'number' },

@@ -2,19 +2,22 @@ import { useNavigate } from '@solidjs/router';
 import { createSignal, For, type JSX, Show } from 'solid-js';
 import {
   cancelProcessInstancesBatchOperation,
+  countProcessInstances,
   deleteProcessInstancesBatchOperation,
   modifyProcessInstancesBatchOperation,
   resolveIncidentsBatchOperation,
   resumeProcessInstancesBatchOperation,
+  searchProcessInstances,
   suspendProcessInstancesBatchOperation,
 } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
-import { plan } from '../api/http';
+import { call, plan } from '../api/http';
 import type { Model } from '../diagram/model';
-import { refresh } from '../query';
-import { Action, Dialog, Failure, Field } from '../ui/parts';
+import { refresh, useRead } from '../query';
+import { number } from '../ui/numbers';
+import { Action, Dialog, Field } from '../ui/parts';
 import { CopyCommands } from '../views/CopyAs';
-import { restricted } from './restrict';
+import { changed, fitting } from './restrict';
 import { Sample } from './Sample';
 import { t } from '../language';
 
@@ -27,6 +30,9 @@ const OPERATIONS = {
   delete: deleteProcessInstancesBatchOperation,
   modify: undefined,
 };
+
+/** Instances whose roots are looked for. */
+const ROOTS_MAX = 1000;
 
 /** Effect and count of a bulk action, before it is carried out. */
 export function BulkDialog(props: {
@@ -42,8 +48,14 @@ export function BulkDialog(props: {
   const [count, setCount] = createSignal(0);
   const [from, setFrom] = createSignal(props.element ?? '');
   const [to, setTo] = createSignal('');
-  const [failure, setFailure] = createSignal<unknown>();
-  const filter = (): ProcessInstanceFilter => restricted(props.filter, props.kind, from());
+  /** Roots of what was chosen, once they are to be canceled in its place. */
+  const [roots, setRoots] = createSignal<string[]>();
+  const chosen = (): ProcessInstanceFilter => (roots() ? { processInstanceKey: { $in: roots()! } } : props.filter);
+  const filter = (): ProcessInstanceFilter => changed(chosen(), props.kind, from());
+  const takeRoots = async () => {
+    const { items } = await call(searchProcessInstances, { body: { filter: fitting(props.filter, props.kind), page: { limit: ROOTS_MAX } } });
+    setRoots([...new Set(items.map((one) => one.rootProcessInstanceKey ?? one.processInstanceKey))]);
+  };
   const why = () => (to() === '' ? undefined : to() === from() ? t('change.bulk.same') : props.model?.whyNotActivated(to()));
   const isReady = () => count() > 0 && (props.kind !== 'modify' || (from() !== '' && to() !== '' && why() === undefined));
   const planned = () => {
@@ -53,17 +65,10 @@ export function BulkDialog(props: {
       : plan(modifyProcessInstancesBatchOperation, { body: { filter: filter(), moveInstructions: [{ sourceElementId: from(), targetElementId: to() }] } });
   };
   const run = async () => {
-    setFailure(undefined);
-    let made: { batchOperationKey: string };
-    try {
-      made = await planned().send();
-    } catch (error) {
-      setFailure(error);
-      return;
-    }
+    const { batchOperationKey } = await planned().send();
     await refresh();
     props.onDone();
-    navigate(`/operate/batch-operations/${encodeURIComponent(made.batchOperationKey)}`);
+    navigate(`/operate/batch-operations/${encodeURIComponent(batchOperationKey)}`);
   };
   const elements = () => [...(props.model?.elements.values() ?? [])].sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id));
   const choose = (label: string, value: () => string, set: (id: string) => void) => (
@@ -87,7 +92,7 @@ export function BulkDialog(props: {
         </div>
       </Show>
       <Sample filter={filter()} words={t(`change.bulk.${props.kind}.words`)} onCount={setCount} />
-      <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
+      <LeftOut kind={props.kind} chosen={chosen()} fitting={fitting(chosen(), props.kind, from())} changed={filter()} takeRoots={takeRoots} />
       <div class="actions">
         <CopyCommands of={() => [planned().asked]} />
         <button onClick={() => props.onClose()}>{t('change.close')}</button>
@@ -96,5 +101,31 @@ export function BulkDialog(props: {
         </Action>
       </div>
     </Dialog>
+  );
+}
+
+/** How many of what was chosen stay as they are, and why. */
+function LeftOut(props: { kind: BulkKind; chosen: ProcessInstanceFilter; fitting: ProcessInstanceFilter; changed: ProcessInstanceFilter; takeRoots: () => Promise<void> }): JSX.Element {
+  const counted = (filter: () => ProcessInstanceFilter) => useRead(countProcessInstances, () => ({ body: { filter: filter() }, keep: false }));
+  const [chosen, fitting, changed] = [counted(() => props.chosen), counted(() => props.fitting), counted(() => props.changed)];
+  /** Differences of counts that are known exactly. */
+  const less = (all: typeof chosen, some: typeof chosen) => (all.data?.isExact && some.data?.isExact ? Math.max(0, all.data.count - some.data.count) : 0);
+  return (
+    <>
+      <Show when={less(chosen, fitting)}>{(count) => <p class="muted">{t(`change.bulk.${props.kind}.leftOut`, { count: number(count()) })}</p>}</Show>
+      <Show when={less(fitting, changed)}>
+        {(count) => (
+          <div class="row">
+            <span>{t('change.bulk.called', { count: number(count()) })}</span>
+            <Show when={(fitting.data?.count ?? 0) <= ROOTS_MAX}>
+              <Action do={props.takeRoots}>{t('change.bulk.roots')}</Action>
+            </Show>
+          </div>
+        )}
+      </Show>
+      <Show when={changed.data?.count === 0}>
+        <p role="status">{t('change.bulk.nothing')}</p>
+      </Show>
+    </>
   );
 }

@@ -48,7 +48,9 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
     await call(resumeProcessInstance, { path: { processInstanceKey: key() } });
     await props.again();
   };
-  const canceled = () => plan(cancelProcessInstance, { path: { processInstanceKey: key() } });
+  /** A called instance ends with the root alone. */
+  const root = () => above()[0];
+  const canceled = () => plan(cancelProcessInstance, { path: { processInstanceKey: root()?.processInstanceKey ?? key() } });
   const removed = () => plan(deleteProcessInstance, { path: { processInstanceKey: key() } });
   const cancel = async () => {
     await canceled().send();
@@ -153,13 +155,15 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
       <Show when={canceling()}>
         <Dialog title={t('instance.cancel.title')} onClose={() => setCanceling(false)}>
           <p>
-            <Text of="instance.cancel.text" at={{ name: name(), key: <span class="key">{key()}</span> }} />
+            <Show when={root()} fallback={<Text of="instance.cancel.text" at={{ name: name(), key: <span class="key">{key()}</span> }} />}>
+              {(root) => <Text of="instance.cancel.called" at={{ name: name(), key: <span class="key">{key()}</span>, root: <A href={`/operate/processes/${root().processInstanceKey}`}>{root().processDefinitionName || root().processInstanceKey}</A> }} />}
+            </Show>
           </p>
           <div class="actions">
             <CopyCommands of={() => [canceled().asked]} />
             <button onClick={() => setCanceling(false)}>{t('instance.keep')}</button>
             <Action class="danger" do={cancel}>
-              {t('instance.cancel')}
+              {t(root() ? 'instance.cancel.root' : 'instance.cancel')}
             </Action>
           </div>
         </Dialog>

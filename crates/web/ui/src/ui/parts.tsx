@@ -1,5 +1,5 @@
 // Small parts that many pages have.
-import { type Accessor, createMemo, createSignal, createUniqueId, type JSX, onCleanup, onMount, Show, untrack } from 'solid-js';
+import { type Accessor, createContext, createMemo, createSignal, createUniqueId, type JSX, onCleanup, onMount, Show, untrack, useContext } from 'solid-js';
 import { Problem } from '../api/http';
 import { t } from '../language';
 import { refresh } from '../query';
@@ -86,11 +86,17 @@ export function held<Shown extends object>(shown: Accessor<Shown>): Accessor<Sho
   return createMemo((before?: Shown) => (before && dialogs() > below ? before : shown()));
 }
 
-/** A modal dialog, open as long as it is there. Escape and the backdrop ask `onClose`. */
+/** Tells a failure, or with `undefined` that there is none any more. A dialog covers what is told elsewhere. */
+const Told = createContext((error: unknown) => {
+  if (error !== undefined) say(textOf(error), true);
+});
+
+/** A modal dialog, open as long as it is there. Escape and the backdrop ask `onClose`. Failures of its actions are told in it. */
 export function Dialog(props: { title: string; onClose: () => void; children: JSX.Element; wide?: boolean }): JSX.Element {
   let dialog!: HTMLDialogElement;
   const id = createUniqueId();
   const before = document.activeElement;
+  const [failure, setFailure] = createSignal<unknown>();
   onMount(() => {
     // Initial values have not been typed. Some fields have said already that they never count as typed.
     for (const one of dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=checkbox], [type=radio]), textarea')) {
@@ -126,7 +132,14 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
           ✕
         </button>
       </div>
-      {props.children}
+      <Told.Provider value={setFailure}>{props.children}</Told.Provider>
+      <Show when={failure()}>
+        {(error) => (
+          <div ref={(one) => queueMicrotask(() => one.scrollIntoView({ block: 'nearest' }))}>
+            <Failure of={error()} />
+          </div>
+        )}
+      </Show>
     </dialog>
   );
 }
@@ -152,6 +165,7 @@ export function Action(props: {
   const [busy, setBusy] = createSignal(false);
   const missing = props.needs ? useMay(() => props.needs) : NOTHING_MISSING;
   const id = createUniqueId();
+  const tell = useContext(Told);
   const run = async (event: MouseEvent) => {
     if (busy()) return;
     // A right that was missing may have come since.
@@ -159,17 +173,18 @@ export function Action(props: {
       event.preventDefault();
       const reason = await missing.again();
       if (reason !== undefined) {
-        say(reason, true);
+        tell(reason);
         return;
       }
     }
+    tell(undefined);
     try {
       const work = props.do();
       if (!(work instanceof Promise)) return;
       setBusy(true);
       await work;
     } catch (error) {
-      say(textOf(error), true);
+      tell(error);
       // Another user may have been faster: the page shows the present state.
       if (error instanceof Problem && (error.status === 404 || error.status === 409)) await refresh();
     } finally {

@@ -316,6 +316,67 @@ test('all that match are migrated as a batch operation, and what is refused is t
   });
 });
 
+test('called instances are left out of a cancellation, which tells so and offers their roots', async () => {
+  await deploy(server, { 'callee.bpmn': bpmn('callee', [['job', 'a', 'callee-a', 'A']]), 'caller.bpmn': bpmn('caller', [['call', 'call', 'callee', 'Call']], { name: 'Caller' }) });
+  const roots = [await start(server, 'caller'), await start(server, 'caller')];
+  await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'callee', state: 'ACTIVE' })).page.totalItems === 2, 'both have called');
+  const states = async () => (await search(server, 'process-instances', { processDefinitionId: { $in: ['callee', 'caller'] } })).items.map((one) => one.state).sort().join();
+  await withPage(server, async (page) => {
+    await opens(page, '/operate/processes?process=callee');
+    const dialog = page.getByRole('dialog');
+    await page.locator('tbody tr').first().getByRole('checkbox').check();
+    await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Cancel' }).click();
+    await dialog.getByText('1 were called by other instances and end only with them.').waitFor();
+    await dialog.getByText('None of these instances would change.').waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Cancel instances' }).isDisabled());
+    await dialog.getByRole('button', { name: 'Cancel their root instances instead' }).click();
+    await dialog.getByText('Caller').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel instances' }).click();
+    await page.waitForURL(/batch-operations\/\d+/);
+    await page.getByText('1 done, 0 failed, 1 in all').waitFor();
+    await until(async () => (await states()) === 'ACTIVE,ACTIVE,TERMINATED,TERMINATED', states);
+  });
+  const [left] = (await search(server, 'process-instances', { processDefinitionId: 'callee', state: 'ACTIVE' })).items;
+  assert.ok(roots.includes(left.rootProcessInstanceKey));
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${left.processInstanceKey}`);
+    await page.getByRole('button', { name: 'Cancel instance' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the root instance' }).click();
+    await until(async () => (await states()) === 'TERMINATED,TERMINATED,TERMINATED,TERMINATED', states);
+  });
+});
+
+test('an instance shows and retries the incidents of those that it called, and an operation without items is not told as done', async () => {
+  await deploy(server, { 'low.bpmn': bpmn('low', [['job', 'a', 'low-a', 'A']]), 'high.bpmn': bpmn('high', [['call', 'call', 'low', 'Call']], { name: 'High' }) });
+  const key = await start(server, 'high');
+  const { processInstanceKey: called } = await fail(server, 'low-a', 'out of ink');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}/incidents`);
+    await page.getByRole('region', { name: 'Incidents' }).getByText('out of ink').waitFor();
+    await page.getByRole('link', { name: called }).waitFor();
+    await page.getByRole('button', { name: 'Retry all incidents' }).click();
+    await page.waitForURL(/batch-operations\/\d+/);
+    await page.getByText('1 done, 0 failed, 1 in all').waitFor();
+    await until(async () => (await search(server, 'incidents', { processInstanceKey: called, state: 'ACTIVE' })).page.totalItems === 0, 'it is resolved');
+    const { batchOperationKey } = await server.rest('POST', '/v2/process-instances/cancellation', { filter: { processInstanceKey: '1' } });
+    await opens(page, `/operate/batch-operations/${batchOperationKey}`);
+    await page.getByText('Nothing to do').waitFor();
+  });
+});
+
+test('a refusal is told inside of the dialog that covers the page', async () => {
+  const key = await start(server, 'line');
+  await isActive(key, 'first');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    await page.getByRole('button', { name: 'Cancel instance' }).click();
+    await server.rest('POST', `/v2/process-instances/${key}/cancellation`, {});
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Cancel instance' }).click();
+    await dialog.getByRole('alert').waitFor();
+  }, { statuses: [404] });
+});
+
 test('tokens of many instances are moved, and ended ones deleted, after the count and the effect are told', async () => {
   await deploy(server, { 'many.bpmn': bpmn('many', [['job', 'a', 'many-a', 'A'], ['job', 'b', 'many-b', 'B']]) });
   const keys = [await start(server, 'many'), await start(server, 'many'), await start(server, 'many')];
@@ -365,4 +426,27 @@ test('an instance that has ended is deleted', async () => {
     },
     { statuses: [404] },
   );
+});
+
+test('each number of the overview is that of the list that it leads to, suspended instances included', async () => {
+  await deploy(server, { 'counted.bpmn': bpmn('counted', [['job', 'a', 'counted-a', 'A']], { name: 'Counted' }) });
+  for (let at = 0; at < 4; at += 1) await start(server, 'counted');
+  const broken = [(await fail(server, 'counted-a', 'counted out')).processInstanceKey, (await fail(server, 'counted-a', 'counted out')).processInstanceKey];
+  const { items } = await search(server, 'process-instances', { processDefinitionId: 'counted' });
+  const whole = items.find((one) => !broken.includes(one.processInstanceKey)).processInstanceKey;
+  for (const key of [broken[0], whole]) await server.rest('POST', `/v2/process-instances/${key}/suspension`, {});
+  await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'counted', state: 'SUSPENDED' })).page.totalItems === 2, 'two are suspended');
+  await withPage(server, async (page) => {
+    await opens(page, '/operate');
+    await page.getByRole('link', { name: 'Counted' }).waitFor();
+    await page.getByRole('link', { name: 'counted out' }).waitFor();
+    const told = await page.locator('.totals a, td.number a').evaluateAll((links) => links.map((link) => [link.getAttribute('href'), /\d[\d,]*/.exec(link.innerText)[0]]));
+    assert.ok(told.length >= 6, JSON.stringify(told));
+    for (const [href, number] of told) {
+      await page.goto(server.url + href);
+      await page.getByText(`${number} match`).waitFor();
+    }
+    const { length } = told.filter(([href]) => href.includes('counted'));
+    assert.equal(length, 2, 'incidents and running instances of the process');
+  });
 });

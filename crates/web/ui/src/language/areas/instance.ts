@@ -18,6 +18,8 @@ export default {
   'instance.cancel': 'Cancel instance',
   'instance.cancel.title': 'Cancel this instance?',
   'instance.cancel.text': '{name} {key} ends here and now, with all that runs in it and the instances that it has called. This cannot be undone.',
+  'instance.cancel.called': 'Another instance has called {name} {key}. It ends only with the root instance {root} and with all that this one has called. This cannot be undone.',
+  'instance.cancel.root': 'Cancel the root instance',
   'instance.canceled': 'Canceled',
   'instance.delete': 'Delete',
   'instance.delete.title': 'Delete this instance?',

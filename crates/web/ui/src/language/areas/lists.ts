@@ -197,6 +197,7 @@ export default {
   'lists.batch.reason': 'Reason',
   'lists.batch.partition': 'Partition {partition}: {error}',
   'lists.batch.items': 'Items',
+  'lists.batch.empty': 'Nothing to do',
   'lists.batch.noItems': 'There are no items yet, or nothing matched.',
   'lists.decisions.all': 'All decisions',
   'lists.decisions.firstOnly': 'The list has the first {count}; any other ID can be typed.',

@@ -20,6 +20,8 @@ export default catalogue<typeof instance>()({
   'instance.cancel': 'Instanz abbrechen',
   'instance.cancel.title': 'Diese Instanz abbrechen?',
   'instance.cancel.text': '{name} {key} endet hier und jetzt, mit allem, was darin läuft, und mit den aufgerufenen Instanzen. Das lässt sich nicht rückgängig machen.',
+  'instance.cancel.called': 'Eine andere Instanz hat {name} {key} aufgerufen. Diese endet nur mit der obersten Instanz {root} und mit allem, was jene aufgerufen hat. Das lässt sich nicht rückgängig machen.',
+  'instance.cancel.root': 'Die oberste Instanz abbrechen',
   'instance.canceled': 'Abgebrochen',
   'instance.delete': 'Löschen',
   'instance.delete.title': 'Diese Instanz löschen?',

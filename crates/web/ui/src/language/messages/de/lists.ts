@@ -199,6 +199,7 @@ export default catalogue<typeof lists>()({
   'lists.batch.reason': 'Grund',
   'lists.batch.partition': 'Partition {partition}: {error}',
   'lists.batch.items': 'Einträge',
+  'lists.batch.empty': 'Nichts zu tun',
   'lists.batch.noItems': 'Es gibt noch keine Einträge, oder nichts hat gepasst.',
   'lists.decisions.all': 'Alle Entscheidungen',
   'lists.decisions.firstOnly': 'Die Liste hat die ersten {count}; jede andere ID kann eingegeben werden.',
