@@ -8,6 +8,14 @@ import { client } from './query';
 applyTheme();
 // An address with two slashes in a row is that with one.
 if (location.pathname.includes('//')) history.replaceState(null, '', location.pathname.replaceAll(/\/{2,}/g, '/') + location.search + location.hash);
+// A file that is dropped beside its place would take the browser away from the page, and with it what was typed.
+for (const kind of ['dragover', 'drop'] as const) {
+  addEventListener(kind, (event) => {
+    if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = 'none';
+  });
+}
 const root = document.getElementById('app');
 if (!root) throw new Error('the page has no place for the application');
 const place = root;

@@ -6,6 +6,7 @@ import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
 import { need } from '../rights';
+import { user } from '../session';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit } from './Create';
 
@@ -36,7 +37,7 @@ const columns = (): Column<User>[] => [
           ]}
           save={(text) => call(updateUser, { path: { username: row.username }, body: { name: text('name'), ...told(text, 'email', 'password') } })}
         />
-        <Delete needs={need('USER', 'DELETE', row.username)} what={row.username} effect={t('admin.effect.user')} do={() => call(deleteUser, { path: { username: row.username } })} />
+        <Delete needs={need('USER', 'DELETE', row.username)} what={row.username} effect={t(row.username === user()?.username ? 'admin.effect.oneself' : 'admin.effect.user')} do={() => call(deleteUser, { path: { username: row.username } })} />
       </>
     ),
   },

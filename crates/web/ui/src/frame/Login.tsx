@@ -21,7 +21,7 @@ function SessionForm(props: { begin: (text: (name: string) => string) => Promise
     setFailure(undefined);
     try {
       await props.begin((name) => String(form.get(name) ?? ''));
-      if (!isSignedIn()) throw new Error(t('login.noCookies'));
+      if (!isSignedIn()) throw new Error(t(location.protocol === 'http:' ? 'login.plainHttp' : 'login.noCookies'));
       props.done();
     } catch (error) {
       setFailure(error);

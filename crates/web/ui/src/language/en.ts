@@ -95,6 +95,7 @@ export const en = {
   'login.orToken': 'Sign in with a token',
   'login.atIssuer': 'Sign in at the issuer',
   'login.signIn': 'Sign in',
+  'login.plainHttp': 'The sign-in worked, but this address is plain HTTP and the session needs HTTPS. Open the page over https://. (For tests without TLS there is security.sessions.secure_cookies: false.)',
   'login.noCookies': 'The browser keeps no cookies of this site.',
   'login.refused': 'Not signed in',
   'login.failed': 'The login failed',

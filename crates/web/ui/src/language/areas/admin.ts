@@ -39,6 +39,7 @@ export default {
   'admin.effect.group': 'Its members lose what it grants.',
   'admin.effect.role': 'Its members lose what it grants.',
   'admin.effect.tenant': 'Its members see nothing of it any more. Its definitions and instances stay on the server.',
+  'admin.effect.oneself': 'This is you. You are signed out and cannot sign in again. If nobody else is an administrator, nobody can create users any more.',
   'admin.effect.user': 'The user can sign in no more, and loses all sessions and memberships.',
   'admin.effect.mappingRule': 'Tokens with this claim lose what the rule gives them.',
   'admin.effect.clusterVariable': 'Expressions that name it find nothing any more.',

@@ -97,6 +97,7 @@ export default catalogue<typeof en>()({
   'login.orToken': 'Mit einem Token anmelden',
   'login.atIssuer': 'Beim Aussteller anmelden',
   'login.signIn': 'Anmelden',
+  'login.plainHttp': 'Die Anmeldung gelang, aber diese Adresse ist HTTP ohne TLS, und die Sitzung braucht HTTPS. Öffnen Sie die Seite über https://. (Für Tests ohne TLS gibt es security.sessions.secure_cookies: false.)',
   'login.noCookies': 'Der Browser behält keine Cookies dieser Seite.',
   'login.refused': 'Nicht angemeldet',
   'login.failed': 'Die Anmeldung ist fehlgeschlagen',

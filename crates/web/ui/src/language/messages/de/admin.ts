@@ -41,6 +41,7 @@ export default catalogue<typeof admin>()({
   'admin.effect.group': 'Die Mitglieder verlieren, was die Gruppe erteilt.',
   'admin.effect.role': 'Die Mitglieder verlieren, was die Rolle erteilt.',
   'admin.effect.tenant': 'Die Mitglieder sehen nichts mehr von diesem Mandanten. Seine Definitionen und Instanzen bleiben auf dem Server.',
+  'admin.effect.oneself': 'Das sind Sie selbst. Sie werden abgemeldet und können sich nicht mehr anmelden. Ist niemand sonst Administrator, kann niemand mehr Benutzer anlegen.',
   'admin.effect.user': 'Der Benutzer kann sich nicht mehr anmelden und verliert alle Sitzungen und Mitgliedschaften.',
   'admin.effect.mappingRule': 'Tokens mit diesem Claim verlieren, was die Regel ihnen gibt.',
   'admin.effect.clusterVariable': 'Ausdrücke, die diese Variable nennen, finden nichts mehr.',
