@@ -160,10 +160,14 @@ impl Nearest {
         (is_whole && self.queries.is_here(shown)).then_some(&**own)
     }
 
-    /// The copy of this broker if no exporter has looked at it yet, since that is off: it may be old, but not empty.
-    fn unseen(&self) -> Option<&dyn Reader> {
+    /// The copy of this broker if no exporter has looked at it yet, since that is off: it may be old, but an empty one is
+    /// that of a broker whose disk was replaced.
+    async fn unseen(&self) -> Option<&dyn Reader> {
         let (own, progress) = self.own.as_ref()?;
-        (progress.wholeness.state() == StoreState::Unknown).then_some(&**own)
+        let is_unseen = progress.wholeness.state() == StoreState::Unknown;
+        let has_rows = is_unseen && own.position(FIRST_PARTITION).await.is_ok_and(|stored| stored > 0);
+        // The exporter may have looked meanwhile.
+        (has_rows && progress.wholeness.state() == StoreState::Unknown).then_some(&**own)
     }
 
     /// The copy of this broker once it shows a position that the copy of a broker which is gone has shown; `None` if it
@@ -204,7 +208,7 @@ impl Nearest {
         if let Some(error) = failed {
             return Err(error);
         }
-        let own = match self.unseen() {
+        let own = match self.unseen().await {
             Some(own) => Some(own),
             None => self.near_soon(shown).await,
         };
@@ -263,9 +267,10 @@ mod tests {
     use super::*;
 
     /// A store that finds nothing.
-    struct Empty;
+    /// A copy without rows that has stored this position.
+    struct Stored(u64);
 
-    impl Reader for Empty {
+    impl Reader for Stored {
         fn search(&self, _: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
             async { Ok(Found::default()) }.boxed()
         }
@@ -275,27 +280,44 @@ mod tests {
         }
 
         fn position(&self, _: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
-            async { Ok(0) }.boxed()
+            let Self(position) = *self;
+            async move { Ok(position) }.boxed()
         }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_search_waits_for_the_copy_of_this_broker_when_no_other_answers() {
-        let all = Arc::new(Progress::default());
-        let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
-        let of_own = Arc::clone(&progress);
+    fn nearest(reader: Stored, all: &Arc<Progress>, progress: &Arc<Progress>, patience: Duration) -> Nearest {
+        let of_own = Arc::clone(progress);
         let own = OwnCopy {
             position: Box::new(move || of_own.position(FIRST_PARTITION)),
             lacking: Box::new(|| None),
             answer: Box::new(|_| async { Ok(Vec::new()) }.boxed()),
         };
         let queries = Arc::new(StoreQueries::new(EXPORTER_ID, Some(own), Arc::new(|_, _| {}), WAY));
+        let own: (Arc<dyn Reader>, _) = (Arc::new(reader), Arc::clone(progress));
+        Nearest { own: Some(own), queries, all: Arc::clone(all), patience }
+    }
+
+    fn search() -> Search {
+        Search::one(&search::model::process_instance::ENTITY, search::Operand::Integer(1), 1)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_empty_copy_that_no_exporter_has_looked_at_answers_nothing() {
+        let all = Arc::new(Progress::default());
+        let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
+        let of = |stored| nearest(Stored(stored), &all, &progress, Duration::from_millis(1));
+        let failed = of(0).search(search()).await.unwrap_err();
+        assert!(matches!(failed, StoreError::NoCopy(_)), "{failed}");
+        assert!(of(7).search(search()).await.is_ok(), "an old one does");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_search_waits_for_the_copy_of_this_broker_when_no_other_answers() {
+        let all = Arc::new(Progress::default());
+        let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
         let patience = Duration::from_secs(1);
-        let reader: Arc<dyn Reader> = Arc::new(Empty);
-        let own = Some((reader, Arc::clone(&progress)));
         progress.wholeness.has_all_but(Vec::new());
-        let nearest = Nearest { own, queries, all: Arc::clone(&all), patience };
-        let search = || Search::one(&search::model::process_instance::ENTITY, search::Operand::Integer(1), 1);
+        let nearest = nearest(Stored(0), &all, &progress, patience);
         // The copy of a broker that is gone has shown it.
         all.reached(FIRST_PARTITION, 7);
         let writes = async {
