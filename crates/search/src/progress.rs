@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use protocol::PartitionId;
@@ -15,6 +16,8 @@ use crate::wholeness::Wholeness;
 pub struct Progress {
     positions: watch::Sender<BTreeMap<PartitionId, u64>>,
     is_open: watch::Sender<bool>,
+    /// Whether an attempt to open the store failed.
+    cannot_open: AtomicBool,
     /// The last changes.
     pub changes: Changes,
     /// Whether the store has everything.
@@ -28,6 +31,7 @@ impl Default for Progress {
         Self {
             positions: watch::Sender::new(BTreeMap::new()),
             is_open: watch::Sender::new(false),
+            cannot_open: AtomicBool::new(false),
             changes: Changes::default(),
             wholeness: Wholeness::default(),
             of_all: None,
@@ -46,9 +50,17 @@ impl Progress {
         self.is_open.send_if_modified(|is_open| !std::mem::replace(is_open, true));
     }
 
-    /// Whether the store is open: it has tables, or never will have any here.
-    pub fn is_open(&self) -> bool {
-        *self.is_open.borrow()
+    /// Notes that an attempt to open the store failed: it is away rather than slow.
+    pub fn cannot_open(&self) {
+        self.cannot_open.store(true, Ordering::Relaxed);
+        if let Some(of_all) = &self.of_all {
+            of_all.cannot_open();
+        }
+    }
+
+    /// Whether the store is being opened, as far as is known: it is not open, and no attempt has failed.
+    pub fn is_opening(&self) -> bool {
+        !*self.is_open.borrow() && !self.cannot_open.load(Ordering::Relaxed)
     }
 
     /// Waits until the store is open, or the time is over.

@@ -263,7 +263,8 @@ impl Exporter for StoreExporter {
         self.batch.clear();
         self.projection.discard();
         self.gathered = 0;
-        let mut stored = self.writer.open().map_err(failed)?;
+        let opened = self.writer.open();
+        let mut stored = opened.inspect_err(|_| self.progress.cannot_open()).map_err(failed)?;
         if stored < acknowledged {
             let replaced = self.copies.clone().map(|copies| self.replace(&copies, stored, acknowledged));
             stored = match replaced {

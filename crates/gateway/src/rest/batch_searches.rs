@@ -225,7 +225,8 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
                 }))
             };
             // An instance has the incidents of those that it called, too.
-            let held = Filter::Any(vec![held_by(incident::INSTANCE_KEY), held_by(incident::ROOT_INSTANCE_KEY)]);
+            let held =
+                Filter::Any(vec![held_by(incident::INSTANCE_KEY), held_by(incident::ROOT_INSTANCE_KEY)]);
             Filter::All(vec![is(incident::STATE, "ACTIVE"), held])
         }
         BatchOperationType::UpdateJob => {

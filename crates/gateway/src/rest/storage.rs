@@ -205,8 +205,8 @@ impl Storage {
             }
             Err(error) => error,
         };
-        if !self.progress.is_open() && Instant::now() < self.opening_until + SLOW_OPENING {
-            tracing::info!(%error, "secondary storage is not open yet");
+        if self.progress.is_opening() && Instant::now() < self.opening_until + SLOW_OPENING {
+            tracing::debug!(%error, "secondary storage is not open yet");
         } else if self.outage.note(true) {
             tracing::warn!(%error, "secondary storage cannot answer");
         }

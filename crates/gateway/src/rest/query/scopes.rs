@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use protocol::{Key, Name};
 use search::model::{
-    ColumnId, Entity, element_instance as element, incident, process_instance as instance, user_task as task, variable,
+    ColumnId, Entity, element_instance as element, incident, process_instance as instance, user_task as task,
+    variable,
 };
 use search::{Filter, Row, Search};
 use search::{Operand, Test};

@@ -61,7 +61,10 @@ pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchProcessInstances, &process_instance::ENTITY),
     plain(Operation::SearchAgentDefinitions, &agent_definition::ENTITY),
     plain(Operation::SearchAgentInstances, &agent_instance::ENTITY),
-    Spec { scope: Some(Scope::Rows(of_agent)), ..plain(Operation::SearchAgentInstanceHistory, &agent_history::ENTITY) },
+    Spec {
+        scope: Some(Scope::Rows(of_agent)),
+        ..plain(Operation::SearchAgentInstanceHistory, &agent_history::ENTITY)
+    },
     plain(Operation::SearchElementInstances, &element_instance::ENTITY),
     plain(Operation::SearchElementInstanceWaitStates, &wait_state::ENTITY),
     plain(Operation::SearchIncidents, &incident::ENTITY),
