@@ -20,10 +20,13 @@ async function ofPackage() {
   return packed.executablePath();
 }
 
+/** The path of the browser. That of the package is unpacked by the first call: two programs must not make it at once. */
+export const browserPath = async () => process.env.CHROMIUM || onPath() || ofPackage();
+
 /** A headless Chromium; where there is none, the error says so. */
 export async function launch() {
   try {
-    const executablePath = process.env.CHROMIUM || onPath() || (await ofPackage());
+    const executablePath = await browserPath();
     // As root, Chromium has no sandbox.
     const args = process.getuid?.() === 0 ? [...ARGUMENTS, '--no-sandbox'] : ARGUMENTS;
     return await chromium.launch({ executablePath, args });

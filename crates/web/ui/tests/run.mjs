@@ -8,6 +8,7 @@ import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { check as checkLicences } from '../scripts/licences.mjs';
 import { unused } from '../scripts/messages.mjs';
+import { browserPath } from './chromium.mjs';
 
 const UI = fileURLToPath(new URL('../', import.meta.url));
 const TIMEOUT_MS = 600_000;
@@ -74,6 +75,8 @@ function runFiles(files, concurrency) {
   return new Promise((done) => running.on('end', () => setImmediate(() => done(counts))));
 }
 
+// Files that run at once would each unpack it.
+if (chosen.some((file) => file.includes('/browser/'))) process.env.CHROMIUM = await browserPath();
 const counts = await runFiles(chosen, AT_ONCE * availableParallelism());
 // Browsers and servers share two cores with other suites: a file that fails runs once more, alone, and this is said.
 const again = chosen.filter((file) => counts.get(file).failed.length > 0);
