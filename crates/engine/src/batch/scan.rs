@@ -35,7 +35,11 @@ impl CommandContext<'_> {
             let holder = incident.process_instance_key;
             let Some(instance) = self.tables.instances.get(&holder)? else { continue };
             if self.is_called_by(holder, instance_key)?
-                && self.may_on_instance(plan.caller.as_ref(), PermissionType::ReadProcessInstance, &instance)?
+                && self.may_on_instance(
+                    plan.caller.as_ref(),
+                    PermissionType::ReadProcessInstance,
+                    &instance,
+                )?
             {
                 items.push(BatchOperationItem {
                     item_key: *item_key,
