@@ -18,7 +18,7 @@ const Decisions = lazy(() => withParts(import('./operate/Decisions'), 'lists'));
 const DecisionInstance = lazy(() => withParts(import('./operate/DecisionInstance'), 'lists'));
 const Migrate = lazy(() => withParts(import('./operate/migrate/Migrate'), 'lists', 'change'));
 const Messages = lazy(() => withParts(import('./operate/Messages'), 'lists', 'change'));
-const LogPage = lazy(() => import('./log/LogPage'));
+const LogPage = lazy(() => withParts(import('./log/LogPage'), 'lists'));
 const Incidents = lazy(() => withParts(import('./operate/AllIncidents'), 'lists', 'change'));
 const Batches = lazy(() => withParts(import('./operate/Batches'), 'lists'));
 const Batch = lazy(() => withParts(import('./operate/Batch'), 'lists'));
