@@ -25,6 +25,14 @@ export async function closeBrowser() {
 /** Presses a button, although the page may find out by itself that the session has ended and lay its login over it. */
 export const press = (button) => button.evaluate((one) => one.click());
 
+/** Whether an element can be seen: its middle is in the window, and nothing lies over it. */
+export const isSeen = (locator) =>
+  locator.evaluate((one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    const there = document.elementFromPoint(left + width / 2, top + height / 2);
+    return there !== null && (one.contains(there) || there.contains(one));
+  });
+
 /** Opens a page and does something with it. `statuses` are refusals that the test provokes, `gone` are requests that it cuts
  * off, `blocked` is content of strangers that the content security policy stops; `origins` of others may be asked, too. */
 export async function withPage(server, work, { statuses = [], origins = [], gone = false, blocked = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {

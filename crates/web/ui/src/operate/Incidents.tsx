@@ -5,6 +5,7 @@ import type { IncidentResult } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
 import { ofProcess } from '../rights';
+import { fit } from '../ui/fit';
 import { total } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -49,7 +50,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
       <Show when={repairing()}>{(one) => <ResolveDialog incident={one()} onClose={() => setRepairing(undefined)} onDone={props.again} />}</Show>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{t('instance.incidents.none')}</p></Show>}>
-        <div class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.incidents')}>
+        <div ref={fit} class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.incidents')}>
           <table>
             <thead>
               <tr>

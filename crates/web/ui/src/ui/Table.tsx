@@ -5,6 +5,7 @@ import { createMemo, For, type JSX, Show } from 'solid-js';
 import type { SearchQueryPageResponse } from '../api/generated/types';
 import { t } from '../language';
 import { CopyList } from '../views/CopyAs';
+import { fit } from './fit';
 import { total } from './numbers';
 import { Failure, held } from './parts';
 
@@ -82,7 +83,7 @@ export function Table<Row>(props: {
       <Show when={props.query.error}>{(error) => <Failure of={error()} again={() => void props.query.refetch()} />}</Show>
       <Show when={props.query.data} fallback={<Show when={!props.query.error}><p class="empty">{t('part.loading')}</p></Show>}>
         <Show when={rows().length > 0} fallback={<div class="empty">{props.empty}</div>}>
-          <div class="scroll" tabindex="0" role="region" aria-label={props.label}>
+          <div ref={fit} class="scroll" tabindex="0" role="region" aria-label={props.label}>
             <table aria-label={props.label}>
               <thead>
                 <tr>

@@ -1,7 +1,7 @@
 // Operate on a server that asks nobody for a login: each page and action, and what REST says after it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, isSeen, withPage } from '../page.mjs';
 import { bpmn, deploy, DISCOUNTS, fail, forEach, search, start, startServer, until } from '../server.mjs';
 
 const BIG = '12345678901234567890.123';
@@ -155,6 +155,47 @@ test('orders and pages of a long list are in the URL', async () => {
     assert.ok((await rows.first().innerText()).includes(created[0]));
   });
 });
+
+test('the head of a long list stays in sight, and covers nothing that has the focus; so does the bar of a selection', () =>
+  withPage(
+    server,
+    async (page) => {
+      await deploy(server, { 'tall.bpmn': bpmn('tall', [['job', 'wait', 'tall-job']]) });
+      for (let at = 0; at < 50; at += 1) await start(server, 'tall');
+      await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'tall' })).page.totalItems === 50, 'all are found');
+      for (const width of [1280, 400]) {
+        await page.setViewportSize({ width, height: 700 });
+        await opens(page, '/operate/processes?process=tall');
+        const rows = rowsOf(page, 'Process instances');
+        await count(rows, 50);
+        await drawn(page);
+        const head = page.getByRole('table', { name: 'Process instances' }).getByRole('columnheader').nth(1);
+        await rows.last().scrollIntoViewIfNeeded();
+        assert.ok(await isSeen(head), `the head at ${width} px`);
+        await page.mouse.wheel(0, 100_000);
+        assert.ok(await isSeen(head), `the head at the end, at ${width} px`);
+        const box = rows.last().getByRole('checkbox');
+        await box.check();
+        const bar = page.getByRole('toolbar', { name: 'Selection' });
+        await bar.waitFor();
+        await box.focus();
+        for (const key of ['Shift+Tab', 'Tab']) {
+          for (let at = 0; at < 90; at += 1) {
+            await page.keyboard.press(key);
+            const lost = await page.evaluate(() => {
+              const one = document.activeElement;
+              const { left, top, width, height } = one.getBoundingClientRect();
+              const there = document.elementFromPoint(left + width / 2, top + height / 2);
+              return one.closest('tbody') && !one.contains(there) && !there?.contains(one) ? one.outerHTML : undefined;
+            });
+            assert.equal(lost, undefined, `${key} at ${width} px`);
+          }
+          assert.ok(await isSeen(bar), `the bar at ${width} px`);
+        }
+      }
+    },
+    { viewport: { width: 1280, height: 700 } },
+  ));
 
 test('a selection is canceled as a batch operation, which is shown as it works', async () => {
   await deploy(server, { 'bulk.bpmn': bpmn('bulk', [['job', 'wait', 'bulk-job']]) });
