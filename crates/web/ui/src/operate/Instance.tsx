@@ -62,7 +62,7 @@ export default function Instance(): JSX.Element {
 
 function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   const params = useParams<{ key: string; tab?: string }>();
-  const [query, setQuery] = useSearchParams<{ element: string; scope: string; modify: string }>();
+  const [query, setQuery] = useSearchParams<{ element: string; scope: string; modify: string; variables: string }>();
   const key = () => props.instance.processInstanceKey;
   const isRunning = () => props.instance.state === 'ACTIVE' || props.instance.state === 'SUSPENDED';
   const path = () => ({ path: { processInstanceKey: key() }, live: isRunning() });
@@ -90,12 +90,20 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
     setChanges(next);
   };
   const isModifying = () => query.modify === 'true' && (props.instance.state === 'ACTIVE' || changes().length > 0);
-  const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null }, { replace: true });
-  const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey }, { replace: true });
+  // What is chosen anew shows its own variables.
+  const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null, variables: null }, { replace: true });
+  const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey, variables: null }, { replace: true });
   const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });
   const nameOf = (item: { elementId: string; elementName: string | null }) => item.elementName || diagram()?.nameOf(item.elementId) || item.elementId;
   const tab = (): Tab => TABS.find((one) => one === params.tab) ?? PARTS[params.tab ?? ''] ?? 'variables';
-  const link = (to: Tab) => `/operate/processes/${key()}/${to}${query.element ? `?element=${encodeURIComponent(query.element)}${query.scope ? `&scope=${query.scope}` : ''}` : ''}${query.modify ? `${query.element ? '&' : '?'}modify=${query.modify}` : ''}`;
+  const link = (to: Tab) => {
+    const kept = new URLSearchParams();
+    if (query.element) kept.set('element', query.element);
+    if (query.element && query.scope) kept.set('scope', query.scope);
+    if (query.variables) kept.set('variables', query.variables);
+    if (query.modify) kept.set('modify', query.modify);
+    return `/operate/processes/${key()}/${to}${kept.size > 0 ? `?${kept}` : ''}`;
+  };
   return (
     <>
       <Header instance={props.instance} isRunning={isRunning()} isModifying={isModifying()} onModify={() => setQuery({ modify: 'true' })} again={again} />
@@ -131,6 +139,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           isRunning={isRunning()}
           nameOf={nameOf}
           selected={query.element}
+          scope={query.scope}
           version={version()}
           onSelect={chooseItem}
         />
@@ -155,14 +164,24 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           <div class="chips" style={{ 'margin-bottom': '8px' }}>
             <span class="chip">
               <span>{query.element}</span>
-              <button class="plain" aria-label={t('instance.removeFilter', { element: query.element! })} onClick={() => setQuery({ element: null, scope: null })}>
+              <button class="plain" aria-label={t('instance.removeFilter', { element: query.element! })} onClick={() => setQuery({ element: null, scope: null, variables: null })}>
                 ✕
               </button>
             </span>
           </div>
         </Show>
         <Show when={tab() === 'variables'}>
-          <Variables instanceKey={key()} processId={props.instance.processDefinitionId} scopeKey={query.scope} canChange={isRunning()} again={again} />
+          <Variables
+            instanceKey={key()}
+            processId={props.instance.processDefinitionId}
+            scopeKey={query.scope === key() ? undefined : query.scope}
+            elementId={query.element}
+            nameOf={nameOf}
+            shown={query.variables}
+            onShow={(variables) => setQuery({ variables }, { replace: true })}
+            canChange={isRunning()}
+            again={again}
+          />
         </Show>
         <Show when={tab() === 'incidents'}>
           <Incidents instanceKey={key()} elementId={query.element} again={again} />
@@ -174,7 +193,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           <Details instance={props.instance} model={model()} elementId={query.element} scopeKey={query.scope} mappings={MAPPINGS[params.tab ?? '']} />
         </Show>
         <Show when={tab() === 'timeline'}>
-          <Timeline instanceKey={key()} start={props.instance.startDate} end={props.instance.endDate} elementId={query.element} nameOf={nameOf} onSelect={chooseItem} />
+          <Timeline instanceKey={key()} start={props.instance.startDate} end={props.instance.endDate} elementId={query.element} scopeKey={query.scope} nameOf={nameOf} onSelect={chooseItem} />
         </Show>
         <Show when={tab() === 'listeners'}>
           <Listeners instanceKey={key()} elementId={query.element} model={model()} />

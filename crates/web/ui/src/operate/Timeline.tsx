@@ -22,6 +22,7 @@ export function Timeline(props: {
   start: string;
   end: string | null;
   elementId: string | undefined;
+  scopeKey: string | undefined;
   nameOf: (item: ElementInstanceResult) => string;
   onSelect: (item: ElementInstanceResult) => void;
 }): JSX.Element {
@@ -71,6 +72,7 @@ export function Timeline(props: {
     event.preventDefault();
     buttons[Math.min(Math.max(to, 0), buttons.length - 1)]?.focus();
   };
+  const isChosen = (item: ElementInstanceResult) => (props.scopeKey === undefined ? item.elementId === props.elementId : item.elementInstanceKey === props.scopeKey);
   const hidden = () => (found.data?.page.totalItems ?? 0) - (found.data?.items.length ?? 0);
   return (
     <div class="stack">
@@ -88,7 +90,7 @@ export function Timeline(props: {
             <li>
               <Show when={'item' in row && row.item} fallback={<ChangeRow change={(row as { change: AuditLogResult }).change} left={left(row)} />}>
                 {(item) => (
-                  <button class="plain" tabindex={index() === 0 ? 0 : -1} aria-pressed={item().elementId === props.elementId} onClick={() => props.onSelect(item())}>
+                  <button class="plain" tabindex={index() === 0 ? 0 : -1} aria-pressed={isChosen(item())} onClick={() => props.onSelect(item())}>
                     <span class="what">
                       <State of={item().state} incident={item().hasIncident} /> {props.nameOf(item())}
                     </span>

@@ -7,21 +7,23 @@ import { t } from '../language';
 import { watch } from '../live/poll';
 import { number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
-import { newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
+import { iterationOf, newNode, type Node, PAGE, type Row, rowAt, size } from './rows';
 
 const ROW_PX = 28;
 const OVERSCAN = 10;
 const TYPING_MS = 250;
 /** Filters of each level. Scopes of running elements run, too; so it is with incidents. */
 const SHOWN = { all: {}, running: { state: 'ACTIVE' }, incidents: { hasIncident: true } } as const;
-type Item = BatonChild;
+type Item = BatonChild & { iteration?: number };
 
 /** The element instances of a process instance, as deep as they are opened, asked for as they come into view. */
 export function Tree(props: {
   instanceKey: string;
   isRunning: boolean;
   nameOf: (item: Item) => string;
+  /** The element that is chosen: all of its rows are, unless it is one of them, the scope. */
   selected: string | undefined;
+  scope: string | undefined;
   onSelect: (item: Item) => void;
   /** Changes when all is to be read again. */
   version: number;
@@ -44,12 +46,16 @@ export function Tree(props: {
   onCleanup(() => clearTimeout(typing));
   let root: Node<Item> = newNode(props.instanceKey);
 
+  /** An element with the number of its iteration, where the place among all tells it. */
+  const numbered = (item: Item, { of }: Node<Item>, place: number, total: number): Item =>
+    of?.type === 'MULTI_INSTANCE_BODY' && of.elementId === item.elementId ? { ...item, iteration: iterationOf(place, total, order()) } : item;
   const load = async (node: Node<Item>, page: number, hasChanged = false) => {
     if (node.asked.has(page)) {
       if (hasChanged) node.asked.set(page, true);
       return;
     }
     node.asked.set(page, false);
+    const isWhole = shown() === 'all' && text() === '';
     try {
       const found = await call(listElementInstanceChildren, {
         path: { elementInstanceKey: node.key },
@@ -57,7 +63,7 @@ export function Tree(props: {
         signal: stop.signal,
       });
       node.total = found.totalItems;
-      node.pages.set(page, found.items);
+      node.pages.set(page, isWhole ? found.items.map((item, at) => numbered(item, node, page * PAGE + at, found.totalItems)) : found.items);
       setFailure(undefined);
       setChanged(0);
     } catch (error) {
@@ -109,10 +115,11 @@ export function Tree(props: {
 
   const isOpen = (row: Row<Item>) => row.parent.open.has(row.index);
   const isScope = (item: Item) => item.childCount > 0 && text() === '';
+  const isSelected = (item: Item) => (props.scope === undefined ? item.elementId === props.selected : item.elementInstanceKey === props.scope);
   const toggle = (row: Row<Item>, open: boolean) => {
     if (!row.item || !isScope(row.item) || open === isOpen(row)) return;
     if (open) {
-      const child = newNode<Item>(row.item.elementInstanceKey);
+      const child = newNode(row.item.elementInstanceKey, row.item);
       row.parent.open.set(row.index, child);
       void load(child, 0);
     } else row.parent.open.delete(row.index);
@@ -163,7 +170,7 @@ export function Tree(props: {
                       aria-rowindex={place.index + 1}
                       aria-level={row().level}
                       aria-expanded={row().item && isScope(row().item!) ? isOpen(row()) : undefined}
-                      aria-selected={row().item !== undefined && row().item!.elementId === props.selected}
+                      aria-selected={row().item !== undefined && isSelected(row().item!)}
                       style={{ transform: `translateY(${place.start}px)`, 'padding-left': `${row().level * 16 - 8}px`, outline: at() === place.index ? '1px dotted var(--edge)' : 'none' }}
                       onClick={() => {
                         setAt(place.index);
@@ -190,7 +197,10 @@ export function Tree(props: {
                           {(item) => (
                             <>
                               <State of={item().state} incident={item().hasIncident} />
-                              <span>{props.nameOf(item())}</span>
+                              <span>
+                                {props.nameOf(item())}
+                                <Show when={item().iteration}>{(iteration) => ` #${number(iteration())}`}</Show>
+                              </span>
                               <span class="muted">
                                 {wordOf(item().type)}
                                 <Show when={item().childCount > 0}>{` (${number(item().childCount)})`}</Show>

@@ -1,10 +1,11 @@
-import { createSignal, For, type JSX, Show } from 'solid-js';
-import { createElementInstanceVariables, getVariable, searchVariables } from '../api/generated/operations';
+import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { createElementInstanceVariables, getVariable, searchElementInstances, searchVariables } from '../api/generated/operations';
 import type { VariableSearchResult } from '../api/generated/types';
 import { call, plan } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
 import { ofVariable } from '../rights';
+import { fit } from '../ui/fit';
 import { jsonObject, jsonProblem, pretty } from '../ui/json';
 import { total } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure, Field } from '../ui/parts';
@@ -12,6 +13,11 @@ import { say } from '../ui/toast';
 import { CopyCommands, CopyList } from '../views/CopyAs';
 
 const PAGE = 50;
+/** Scopes whose elements are named. */
+const NAMED_MAX = 500;
+
+/** Whose variables are shown: those of the process, of the scope that is chosen, or of all. */
+type Which = 'instance' | 'selected' | 'all';
 
 const whole = async (one: VariableSearchResult) =>
   one.isTruncated ? (await call(getVariable, { path: { variableKey: one.variableKey } })).value : one.value;
@@ -23,28 +29,75 @@ interface Edited {
   scopeKey: string;
 }
 
-/** The variables of an instance, or of a scope in it: found by name, added, changed, and shown whole. */
-export function Variables(props: { instanceKey: string; processId: string; scopeKey: string | undefined; canChange: boolean; again: () => Promise<void> }): JSX.Element {
+/** The variables of an instance, of a scope in it or of all of them: found by name, added, changed, and shown whole. */
+export function Variables(props: {
+  instanceKey: string;
+  processId: string;
+  /** The element instance that is chosen, and the element of which it is one. */
+  scopeKey: string | undefined;
+  elementId: string | undefined;
+  nameOf: (item: { elementId: string; elementName: string | null }) => string;
+  /** `instance` and `all`, as the address has it; else those of the scope, or without one those of the process. */
+  shown: string | undefined;
+  onShow: (shown: string | null) => void;
+  canChange: boolean;
+  again: () => Promise<void>;
+}): JSX.Element {
   const may = (scopeKey: string) => ofVariable(props.processId, scopeKey === props.instanceKey);
   const [text, setText] = createSignal('');
   const [limit, setLimit] = createSignal(PAGE);
   const [edited, setEdited] = createSignal<Edited>();
   const [shown, setShown] = createSignal<{ name: string; value: string }>();
+  const usual = (): Which => (props.scopeKey === undefined ? 'instance' : 'selected');
+  const which = (): Which => (props.shown === 'all' || props.shown === 'instance' ? props.shown : usual());
+  const offered = (): Which[] => (props.scopeKey === undefined ? ['instance', 'all'] : ['instance', 'selected', 'all']);
+  const scopeOf = (of: Which) => (of === 'instance' ? props.instanceKey : (props.scopeKey ?? props.instanceKey));
+  /** The scope that new variables get. */
+  const scope = () => scopeOf(which());
+  const filter = (of: Which) => ({
+    processInstanceKey: props.instanceKey,
+    ...(of === 'all' ? {} : { scopeKey: scopeOf(of) }),
+    ...(text() ? { name: { $like: `*${text().replace(/[\\*?]/g, '\\$&')}*` } } : {}),
+  });
   const found = useRead(searchVariables, () => ({
     body: {
-      filter: {
-        processInstanceKey: props.instanceKey,
-        ...(props.scopeKey ? { scopeKey: props.scopeKey } : {}),
-        ...(text() ? { name: { $like: `*${text().replace(/[\\*?]/g, '\\$&')}*` } } : {}),
-      },
+      filter: filter(which()),
       sort: [{ field: 'name' as const, order: 'ASC' as const }],
       page: { limit: limit() },
     },
     live: props.canChange,
   }));
+  const counting = (of: Which) =>
+    useRead(searchVariables, () => ({ body: { filter: filter(of), page: { limit: 1 } }, enabled: of !== which() && offered().includes(of), live: props.canChange }));
+  const counts = { instance: counting('instance'), selected: counting('selected'), all: counting('all') };
+  const choice = (of: Which) => {
+    const count = total((of === which() && !found.isPlaceholderData ? found : counts[of]).data?.page);
+    return of === 'selected' ? t('instance.variables.selected', { name: selected(), count }) : t(`instance.variables.which.${of}`, { count });
+  };
+  const selected = () => (props.elementId ? props.nameOf({ elementId: props.elementId, elementName: null }) : props.scopeKey!);
+  const scopes = createMemo(
+    () => [...new Set(found.data?.items.map((one) => one.scopeKey))].filter((key) => key !== props.instanceKey).slice(0, NAMED_MAX),
+    [],
+    { equals: (a, b) => a.join() === b.join() },
+  );
+  const elements = useRead(searchElementInstances, () => ({
+    body: { filter: { processInstanceKey: props.instanceKey, $or: scopes().map((elementInstanceKey) => ({ elementInstanceKey })) }, page: { limit: NAMED_MAX } },
+    enabled: scopes().length > 0 && which() === 'all',
+  }));
+  const names = createMemo(() => new Map(elements.data?.items.map((one) => [one.elementInstanceKey, props.nameOf(one)])));
+  const nameOf = (scopeKey: string) => (scopeKey === props.instanceKey ? t('instance.variables.ofInstance') : scopeKey === props.scopeKey ? selected() : names().get(scopeKey));
   const edit = async (one: VariableSearchResult) => setEdited({ name: one.name, before: await whole(one), scopeKey: one.scopeKey });
   return (
     <div class="stack">
+      <div class="row" role="group" aria-label={t('instance.variables.which')}>
+        <For each={offered()}>
+          {(of) => (
+            <button aria-pressed={of === which()} class={of === which() ? 'primary' : ''} onClick={() => props.onShow(of === usual() ? null : of)}>
+              {choice(of)}
+            </button>
+          )}
+        </For>
+      </div>
       <div class="row">
         <input type="search" aria-label={t('instance.variables.find')} placeholder={t('instance.head.name')} value={text()} onInput={(event) => setText(event.currentTarget.value)} />
         <span class="muted" role="status">
@@ -53,13 +106,13 @@ export function Variables(props: { instanceKey: string; processId: string; scope
         <span class="spacer" />
         <CopyList of={found} />
         <Show when={props.canChange}>
-          <Action needs={may(props.scopeKey ?? props.instanceKey)} do={() => setEdited({ name: '', before: undefined, scopeKey: props.scopeKey ?? props.instanceKey })}>{t('instance.variables.add')}</Action>
+          <Action needs={may(scope())} do={() => setEdited({ name: '', before: undefined, scopeKey: scope() })}>{t('instance.variables.add')}</Action>
         </Show>
       </div>
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{t(text() ? 'instance.variables.notFound' : 'instance.variables.none')}</p></Show>}>
-        <div class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.variables')}>
-          <table>
+        <div ref={fit} class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.variables')}>
+          <table aria-label={t('instance.tab.variables')}>
             <thead>
               <tr>
                 <th scope="col">{t('instance.head.name')}</th>
@@ -79,7 +132,13 @@ export function Variables(props: { instanceKey: string; processId: string; scope
                       <code>{one.value.slice(0, 300)}</code>
                       {one.isTruncated || one.value.length > 300 ? ' …' : ''}
                     </td>
-                    <td class="key">{one.scopeKey === props.instanceKey ? t('instance.variables.ofInstance') : one.scopeKey}</td>
+                    <td>
+                      {nameOf(one.scopeKey)}
+                      <Show when={one.scopeKey !== props.instanceKey}>
+                        {' '}
+                        <span class="key muted">{one.scopeKey}</span>
+                      </Show>
+                    </td>
                     <td>
                       <div class="row" style={{ 'flex-wrap': 'nowrap' }}>
                         <Action class="plain" do={async () => setShown({ name: one.name, value: await whole(one) })}>

@@ -5,6 +5,8 @@ export const PAGE = 100;
 
 export interface Node<Item> {
   key: string;
+  /** What it is; nothing of the root. */
+  of: Item | undefined;
   total: number;
   pages: Map<number, Item[]>;
   /** Pages that are under way, and whether something has changed since they were asked for. */
@@ -21,7 +23,7 @@ export interface Row<Item> {
   item: Item | undefined;
 }
 
-export const newNode = <Item>(key: string): Node<Item> => ({ key, total: 0, pages: new Map(), asked: new Map(), open: new Map() });
+export const newNode = <Item>(key: string, of?: Item): Node<Item> => ({ key, of, total: 0, pages: new Map(), asked: new Map(), open: new Map() });
 
 /** Rows of all that is open below a node. */
 export function size<Item>(node: Node<Item>): number {
@@ -57,3 +59,7 @@ export function rowAt<Item>(root: Node<Item>, place: number): Row<Item> | undefi
     level += 1;
   }
 }
+
+/** Which time each child of a multi-instance body is, counted from 1, by its place among all of them: they begin in the
+ * order of the loop counter. */
+export const iterationOf = (place: number, total: number, order: 'ASC' | 'DESC'): number => (order === 'ASC' ? place + 1 : total - place);

@@ -308,6 +308,63 @@ test('a tree with thousands of rows has the nodes of those in view alone', async
   });
 });
 
+test('one iteration of a loop is chosen alone, with its number, and has its own variables', async () => {
+  await deploy(server, { 'loop.bpmn': forEach('loop', 'loop-job') });
+  const key = await start(server, 'loop', { items: ['a', 'b', 'c'] });
+  await until(async () => (await search(server, 'variables', { processInstanceKey: key, name: 'item' })).page.totalItems === 3, 'its variables are found');
+  const { items } = await search(server, 'element-instances', { processInstanceKey: key, type: 'SERVICE_TASK' }, { sort: [{ field: 'elementInstanceKey' }] });
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    await drawn(page);
+    const tree = page.getByRole('treegrid', { name: 'Element instances' });
+    const selected = tree.getByRole('row', { selected: true });
+    const which = (name) => page.getByRole('group', { name: 'Scope of the variables' }).getByRole('button', { name });
+    const variables = (...expected) => until(async () => JSON.stringify((await rowsOf(page, 'Variables').allInnerTexts()).map((text) => text.split('\t')[0].trim())) === JSON.stringify(expected), async () => JSON.stringify(await rowsOf(page, 'Variables').allInnerTexts()));
+    await tree.getByRole('button', { name: 'Open' }).click();
+    await count(tree.getByText(/#\d/), 3);
+    assert.deepEqual((await tree.getByText(/#\d/).allInnerTexts()).map((text) => text.trim()), ['Each #1', 'Each #2', 'Each #3']);
+    // Variables of the process are not lost among those of the iterations, which are counted.
+    await variables('items');
+    await which('This instance (1)').waitFor();
+    const all = await which(/^All scopes/).innerText();
+    assert.match(all, /\((\d+)\)/);
+    await which(/^All scopes/).click();
+    await page.waitForURL(/variables=all/);
+    await count(rowsOf(page, 'Variables'), Number(/\d+/.exec(all)[0]));
+    assert.equal(await which(/^All scopes/).getAttribute('aria-pressed'), 'true');
+    await rowsOf(page, 'Variables').filter({ hasText: 'loopCounter' }).filter({ hasText: `Each ${items[1].elementInstanceKey}` }).first().waitFor();
+    await page.reload();
+    await count(rowsOf(page, 'Variables'), Number(/\d+/.exec(all)[0]));
+    await tree.getByRole('button', { name: 'Open' }).click();
+    await tree.getByText('Each #2').click();
+    await page.waitForURL(new RegExp(`scope=${items[1].elementInstanceKey}`));
+    await count(selected, 1);
+    assert.match(await selected.innerText(), /Each #2/);
+    await variables('item', 'loopCounter');
+    await rowsOf(page, 'Variables').filter({ hasText: '"b"' }).waitFor();
+    await which('Selected: Each (2)').waitFor();
+    await which('This instance (1)').click();
+    await page.waitForURL(/variables=instance/);
+    await variables('items');
+    // Chosen in the diagram, an element is all of its rows.
+    const drawing = page.locator('.djs-element[data-element-id="each"]').first();
+    await drawing.click();
+    await page.waitForURL((url) => !url.searchParams.has('element'));
+    await drawing.click();
+    await page.waitForURL((url) => url.searchParams.has('element') && !url.searchParams.has('scope'));
+    await count(selected, 4);
+    // From the other end the numbers are the same; where something is left out, the place tells none.
+    await page.getByLabel('Order of elements').selectOption('DESC');
+    await tree.getByRole('button', { name: 'Open' }).click();
+    await count(tree.getByText(/#\d/), 3);
+    assert.deepEqual((await tree.getByText(/#\d/).allInnerTexts()).map((text) => text.trim()), ['Each #3', 'Each #2', 'Each #1']);
+    await page.getByLabel('Elements that are shown').selectOption('running');
+    await tree.getByRole('button', { name: 'Open' }).click();
+    await count(tree.getByRole('row'), 4);
+    await count(tree.getByText(/#\d/), 0);
+  });
+});
+
 test('variables are found, added and changed, and keep every digit', () =>
   withPage(server, async (page) => {
     await opens(page, `/operate/processes/${keys.fine}/variables`);

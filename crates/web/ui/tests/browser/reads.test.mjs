@@ -42,7 +42,7 @@ const pages = () => [
   ['/operate', 'main a[href^="/operate/processes?"]', 7],
   ['/operate/processes', 'table tbody tr', 3],
   ['/operate/processes?process=one&active=true', '.counts', 7],
-  [`/operate/processes/${keys.instance}`, '.counts', 10],
+  [`/operate/processes/${keys.instance}`, '.counts', 11],
   [`/operate/processes/${keys.instance}/incidents`, '.counts', 11],
   [`/operate/processes/${keys.instance}/jobs`, '.counts', 10],
   [`/operate/processes/${keys.instance}/timeline`, '.counts', 11],

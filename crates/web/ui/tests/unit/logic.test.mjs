@@ -148,6 +148,12 @@ test('rows of a tree are where a walk of it has them', () => {
   assert.equal(rowAt(root, walked.length), undefined);
 });
 
+test('a place among all children tells the number of an iteration, from both ends', () => {
+  const { iterationOf } = rows;
+  assert.deepEqual([0, 1, 2].map((place) => iterationOf(place, 3, 'ASC')), [1, 2, 3]);
+  assert.deepEqual([0, 1, 2].map((place) => iterationOf(place, 3, 'DESC')), [3, 2, 1]);
+});
+
 test('JSON text keeps its literals', () => {
   const text = '{"a":12345678901234567890.10,"b":[ ],"c":{},"d":[1,{"e":"x, {y}: \\"z\\""}],"f":null}';
   const shown = json.pretty(text);
