@@ -59,6 +59,23 @@ export function Language(): JSX.Element {
   );
 }
 
+/** Leads past the bar to the page, for who goes by keyboard; nobody else sees it. */
+function SkipLink(): JSX.Element {
+  const skip = (event: MouseEvent) => {
+    event.preventDefault();
+    const main = document.querySelector('main');
+    if (!main) return;
+    main.tabIndex = -1;
+    main.addEventListener('blur', () => main.removeAttribute('tabindex'), { once: true });
+    main.focus();
+  };
+  return (
+    <a class="skip" href="#content" onClick={skip}>
+      {t('frame.skip')}
+    </a>
+  );
+}
+
 /** The bar with the areas, the pages of the area, search, theme and user. */
 export function Frame(props: { children?: JSX.Element }): JSX.Element {
   const place = useLocation();
@@ -89,6 +106,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
   onCleanup(() => document.removeEventListener('keydown', onKeyDown));
   return (
     <>
+      <SkipLink />
       <header class="bar">
         <span class="product">{boot()?.title}</span>
         <nav aria-label={t('frame.areas')}>

@@ -27,9 +27,13 @@ const AREA_OF: Record<string, string> = { o: '/operate', t: '/tasklist', a: '/ad
 const SECOND_KEY_MS = 1500;
 let went = 0;
 
+/** Fields that letters are not written into. */
+const WITHOUT_TEXT = new Set(['button', 'checkbox', 'file', 'image', 'radio', 'range', 'reset', 'submit']);
+
 /** Whether a key is text that somebody writes. */
 export function isTyping(event: KeyboardEvent): boolean {
   const target = event.target;
+  if (target instanceof HTMLInputElement && WITHOUT_TEXT.has(target.type)) return false;
   return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 }
 
@@ -39,7 +43,7 @@ const all = (selector: string): HTMLElement[] => [...document.querySelectorAll<H
 /** Focuses the link of the next or the previous row; of a list of tasks, or of a table. */
 function moveRow(step: 1 | -1): void {
   const links = all('.list > .task > a, tbody tr').map((one) => (one.tagName === 'A' ? one : one.querySelector<HTMLElement>('a, button'))).filter((one) => one !== null);
-  const at = links.findIndex((one) => one === document.activeElement || one.closest('tr')?.contains(document.activeElement));
+  const at = links.findIndex((one) => one.closest('.task, tr')?.contains(document.activeElement));
   links[at < 0 ? (step > 0 ? 0 : links.length - 1) : (at + step + links.length) % links.length]?.focus();
 }
 

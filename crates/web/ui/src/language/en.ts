@@ -29,6 +29,7 @@ export const en = {
   'page.Users': 'Users',
   'form.stopped': 'An expression of this form takes too long and is not evaluated.',
   'form.unmatched': 'Field must match pattern {pattern}.',
+  'frame.skip': 'Skip to the content',
   'frame.areas': 'Areas',
   'frame.pagesOf': 'Pages of {area}',
   'frame.search': 'Search',

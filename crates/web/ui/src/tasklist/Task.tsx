@@ -1,5 +1,5 @@
 import { A, useNavigate } from '@solidjs/router';
-import { For, type JSX, Match, Show, Switch } from 'solid-js';
+import { createEffect, For, type JSX, Match, on, Show, Switch } from 'solid-js';
 import { getUserTask } from '../api/generated/operations';
 import type { UserTaskResult } from '../api/generated/types';
 import { Problem } from '../api/http';
@@ -15,9 +15,14 @@ import { Work } from './Work';
 
 const TABS = ['form', 'process', 'history'] as const;
 type Tab = (typeof TABS)[number];
+const FIELDS = ':is(input:not([type=file]), select, textarea):not(:disabled, [readonly])';
+/** A task that was opened by keyboard; another one each time. */
+export interface Entered {
+  key: string;
+}
 
 /** A task: whose it is, its form or variables, its process, and what was done with it. */
-export function Task(props: { taskKey: string; tab: string | undefined; search: string; next: () => string | undefined }): JSX.Element {
+export function Task(props: { taskKey: string; tab: string | undefined; search: string; next: () => string | undefined; entered: Entered | undefined }): JSX.Element {
   const isKey = () => /^\d{1,19}$/.test(props.taskKey);
   const task = useRead(getUserTask, () => ({ path: { userTaskKey: props.taskKey }, enabled: isKey(), live: true, keep: false }));
   const isMissing = () => !isKey() || (task.error instanceof Problem && task.error.status === 404);
@@ -31,12 +36,25 @@ export function Task(props: { taskKey: string; tab: string | undefined; search: 
         <p>{t('task.missing.text', { key: props.taskKey.slice(0, 100) })}</p>
       </Show>
       <Show when={!isMissing() && !task.data && task.error}>{(error) => <Failure of={error()} again={() => void task.refetch()} />}</Show>
-      <Show when={task.data}>{(one) => <Loaded task={one()} tab={TABS.find((tab) => tab === props.tab) ?? 'form'} search={props.search} next={props.next} />}</Show>
+      <Show when={task.data}>{(one) => <Loaded task={one()} tab={TABS.find((tab) => tab === props.tab) ?? 'form'} search={props.search} next={props.next} entered={props.entered} />}</Show>
     </div>
   );
 }
 
-function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: () => string | undefined }): JSX.Element {
+function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: () => string | undefined; entered: Entered | undefined }): JSX.Element {
+  let heading!: HTMLHeadingElement;
+  let fields: HTMLElement | undefined;
+  /** Goes on from the heading to the first field, as soon as there is one. */
+  const goOn = () => {
+    if (document.activeElement === heading) [...(fields?.querySelectorAll<HTMLElement>(FIELDS) ?? [])].find((one) => one.offsetParent !== null)?.focus();
+  };
+  createEffect(
+    on(() => props.entered, (entered) => {
+      if (entered?.key !== props.task.userTaskKey) return;
+      heading.focus();
+      goOn();
+    }),
+  );
   const navigate = useNavigate();
   const path = (tab: Tab) => `/tasklist/${props.task.userTaskKey}${tab === 'form' ? '' : `/${tab}`}${props.search}`;
   const onDone = () => {
@@ -46,7 +64,7 @@ function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: (
   return (
     <>
       <div class="row">
-        <h2 style={{ margin: '0' }}>{props.task.name || props.task.elementId}</h2>
+        <h2 ref={heading} tabindex={-1} style={{ margin: '0' }}>{props.task.name || props.task.elementId}</h2>
         <State of={props.task.state} word={t(`task.state.${props.task.state}`)} />
         <span class="spacer" />
         <Owner task={props.task} />
@@ -63,7 +81,14 @@ function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: (
       </div>
       <Switch>
         <Match when={props.tab === 'form'}>
-          <Work task={props.task} onDone={onDone} />
+          <Work
+            task={props.task}
+            onDone={onDone}
+            onFields={(place) => {
+              fields = place;
+              goOn();
+            }}
+          />
         </Match>
         <Match when={props.tab === 'process'}>
           <BpmnDiagram definitionKey={props.task.processDefinitionKey} selected={props.task.elementId} />

@@ -19,7 +19,7 @@ import { CustomFilter } from './CustomFilter';
 import { type Criteria, type Criterion, CRITERIA, dropFilter, FILTERS, filterName, keepFilter, ORDERS, order, orderName, ownFilters, ownOf, toApi } from './filters';
 import { hold } from './held';
 import { canNotify, tell, want, wants } from './notify';
-import { Task } from './Task';
+import { type Entered, Task } from './Task';
 
 const PAGE = 50;
 const OPEN_NEXT = 'baton.open-next';
@@ -67,6 +67,15 @@ export default function Tasks(): JSX.Element {
       const there = new Set(data.items.map(keyOf));
       if ([...chosen()].some((key) => !there.has(key))) setChosen(new Set([...chosen()].filter((key) => there.has(key))));
     }),
+  );
+  const [entered, setEntered] = createSignal<Entered>();
+  let pane!: HTMLDivElement;
+  // Another task begins at its top, in its pane, or in the page where there is room for one pane only.
+  createEffect(
+    on(() => params.key, () => {
+      pane.scrollTop = 0;
+      scrollTo(0, 0);
+    }, { defer: true }),
   );
   const names = () => FILTERS.filter((one) => one !== 'assigned-to-me' || user() !== undefined);
   const setFilter = (value: string) => {
@@ -182,16 +191,16 @@ export default function Tasks(): JSX.Element {
         </Show>
         <nav class="list" aria-label={t('tasks.list')}>
           <For each={rows.shown} fallback={<Show when={found.data && waiting().length === 0}>{<p class="empty">{t('tasks.none')}</p>}</Show>}>
-            {(one) => <Row task={one} search={place.search} isCurrent={one.userTaskKey === params.key} isChosen={chosen().has(one.userTaskKey)} toggle={() => toggle(one.userTaskKey)} />}
+            {(one) => <Row task={one} search={place.search} isCurrent={one.userTaskKey === params.key} isChosen={chosen().has(one.userTaskKey)} toggle={() => toggle(one.userTaskKey)} onOpen={(isByKey) => setEntered(isByKey ? { key: one.userTaskKey } : undefined)} />}
           </For>
           <Show when={(found.data?.items.length ?? 0) === limit()}>
             <button onClick={() => setLimit(limit() + PAGE)}>{t('part.more')}</button>
           </Show>
         </nav>
       </aside>
-      <div>
+      <div ref={pane}>
         <Show when={params.key} fallback={<p class="empty">{t('tasks.choose')}</p>} keyed>
-          {(key) => <Task taskKey={key} tab={params.tab} search={place.search} next={next} />}
+          {(key) => <Task taskKey={key} tab={params.tab} search={place.search} next={next} entered={entered()} />}
         </Show>
       </div>
       <Show when={choosing()}>
@@ -213,14 +222,14 @@ export default function Tasks(): JSX.Element {
   );
 }
 
-function Row(props: { task: UserTaskResult; search: string; isCurrent: boolean; isChosen: boolean; toggle: () => void }): JSX.Element {
+function Row(props: { task: UserTaskResult; search: string; isCurrent: boolean; isChosen: boolean; toggle: () => void; onOpen: (isByKey: boolean) => void }): JSX.Element {
   const name = () => props.task.name || props.task.elementId;
   return (
     <div class="task" classList={{ current: props.isCurrent }}>
       <label class="choose">
         <input type="checkbox" checked={props.isChosen} aria-label={t('tasks.chooseTask', { name: name() })} onChange={() => props.toggle()} />
       </label>
-      <A href={`/tasklist/${props.task.userTaskKey}${props.search}`} aria-current={props.isCurrent ? 'true' : undefined} noScroll>
+      <A href={`/tasklist/${props.task.userTaskKey}${props.search}`} aria-current={props.isCurrent ? 'true' : undefined} onClick={(event) => props.onOpen(event.detail === 0)} noScroll>
         <strong>{name()}</strong>
         <div class="muted">{props.task.processName || props.task.processDefinitionId}</div>
         <div class="row muted">

@@ -22,7 +22,13 @@ const NONE = '{}';
 const linkOf = (reference: string): string | undefined => (/^https?:\/\//i.test(reference) && URL.canParse(reference) ? reference : undefined);
 
 /** The form of a task, or its variables, with the draft of what was typed; and the way to complete it. */
-export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.Element {
+export function Work(props: {
+  task: UserTaskResult;
+  onDone: () => void;
+  /** Is told where the fields are, when they are drawn and can be filled in. */
+  onFields: (place: HTMLElement) => void;
+}): JSX.Element {
+  let fields!: HTMLDivElement;
   const key = () => props.task.userTaskKey;
   const me = () => user()?.username;
   // Without authentication everybody works as nobody in particular, and claims by a name of theirs.
@@ -49,6 +55,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
   createEffect(on(values, (_, before) => before && readDraft(key()) === undefined && setDrawn(drawn() + 1)));
   const documents = createMemo(() => [...(values()?.values() ?? [])].filter((text) => text.includes('camunda.document.type')).flatMap((text) => documentsIn(JSON.parse(text))));
   const isCut = () => variables.data?.items.some((one) => one.isTruncated) || (variables.data?.page.totalItems ?? 0) > VARIABLES_MAX;
+  createEffect(() => mayWork() && submit() && requestAnimationFrame(() => props.onFields(fields)));
   let isFull = false;
   const onDraft = (text: string) => {
     if (!mayWork()) return;
@@ -107,18 +114,20 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
           <button onClick={discard}>{t('task.draft.discard')}</button>
         </div>
       </Show>
-      <Show when={values() && drawn()} keyed>
-        <Show
-          when={hasForm()}
-          fallback={
-            <VariablesForm values={values()!} readOnly={!mayWork()} onReady={(ready) => setSubmit(() => ready)} draft={draft()} onDraft={onDraft} takesFiles />
-          }
-        >
-          <Show when={form.data?.schema} keyed>
-            {(schema) => <FormView schema={schema} values={values()!} readOnly={!mayWork()} onReady={(ready) => setSubmit(() => ready)} draft={draft()} onDraft={onDraft} />}
+      <div ref={fields}>
+        <Show when={values() && drawn()} keyed>
+          <Show
+            when={hasForm()}
+            fallback={
+              <VariablesForm values={values()!} readOnly={!mayWork()} onReady={(ready) => setSubmit(() => ready)} draft={draft()} onDraft={onDraft} takesFiles />
+            }
+          >
+            <Show when={form.data?.schema} keyed>
+              {(schema) => <FormView schema={schema} values={values()!} readOnly={!mayWork()} onReady={(ready) => setSubmit(() => ready)} draft={draft()} onDraft={onDraft} />}
+            </Show>
           </Show>
         </Show>
-      </Show>
+      </div>
       <Show when={documents().length > 0}>
         <Documents of={documents()} />
       </Show>
@@ -126,7 +135,7 @@ export function Work(props: { task: UserTaskResult; onDone: () => void }): JSX.E
         <p class="muted">{t('task.cut')}</p>
       </Show>
       <Show when={isOpen(props.task)}>
-        <div class="actions">
+        <div class="actions foot">
           <Show when={!isMine()}>
             <span class="muted">{t('task.claimFirst')}</span>
           </Show>

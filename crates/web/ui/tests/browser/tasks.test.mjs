@@ -1,7 +1,7 @@
 // Tasklist beyond the first task: filters, a list that stays, drafts, documents, dates, bulk, languages, keys.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, press, violations } from '../page.mjs';
+import { closeBrowser, isSeen, press, violations } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -34,6 +34,15 @@ const BOMBS = JSON.stringify({
     { type: 'textfield', id: 'Field_5', key: 'x5', label: 'Fifth', validate: { pattern: '^[A-Z]{2}$' } },
   ],
 });
+/** More fields than a window has room for. */
+const LINES = 30;
+const LONG = JSON.stringify({
+  type: 'default',
+  id: 'long-form',
+  schemaVersion: 16,
+  components: Array.from({ length: LINES }, (_, at) => ({ type: 'textfield', id: `Field_${at}`, key: `line${at + 1}`, label: `Line ${at + 1}` })),
+});
+const MANY = 60;
 /** A process with one task whose form is elsewhere. */
 const external = (id, reference) => bpmn(id, [['user', 'sign']], { name: id }).replace('<z:userTask/>', `<z:userTask/><z:formDefinition externalReference="${reference}"/>`);
 let server;
@@ -52,6 +61,7 @@ before(async () => {
   server = await startServer(SETTINGS, { files: FILES });
   const files = { 'papers.form': FORM, 'papers.bpmn': bpmn('papers', [['user', 'file', 'papers-form', 'File it']], { name: 'Papers' }) };
   Object.assign(files, { 'bombs.form': BOMBS, 'bombs.bpmn': bpmn('bombs', [['user', 'file', 'bombs-form', 'Defuse it']], { name: 'Bombs' }) });
+  Object.assign(files, { 'long.form': LONG, 'many.bpmn': bpmn('many', [['user', 'fill', 'long-form', 'Fill it in']], { name: 'Many' }) });
   for (const id of ['one', 'bulk', 'stay', 'dates', 'draft', 'history', 'keys', 'other']) files[`${id}.bpmn`] = bpmn(id, [['user', 'task', undefined, `Task of ${id}`]], { name: id });
   files['link.bpmn'] = external('link', 'https://forms.example/f?a=1&amp;b=2');
   files['evil.bpmn'] = external('evil', 'javascript:alert(1)');
@@ -107,6 +117,84 @@ test('a list stays in place while it lives, and tells what is new', async () => 
     await count(list(page), 1);
   });
 });
+
+test('list and task scroll each by itself, and the way to complete stays in sight', async () => {
+  const first = await newTask('many');
+  await assigned(first, 'ann');
+  for (let at = 1; at < MANY; at += 1) await start(server, 'many', {}, {}, admin);
+  await until(async () => (await tasks({ processDefinitionId: 'many' })).page.totalItems === MANY, 'all are found');
+  const field = (page, at) => page.getByLabel(`Line ${at}`, { exact: true });
+  const complete = (page) => page.getByRole('button', { name: 'Complete' });
+  const toTheEnd = async (page) => {
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await count(list(page), MANY);
+    await list(page).last().scrollIntoViewIfNeeded();
+  };
+  const isActive = (page, locator) => until(() => locator.evaluate((one) => one === document.activeElement), async () => page.evaluate(() => document.activeElement.outerHTML));
+  for (const viewport of [{ width: 1280, height: 800 }, { width: 360, height: 740 }]) {
+    await withUser(
+      'ann',
+      '/tasklist?filter=custom&process=many',
+      async (page) => {
+        await toTheEnd(page);
+        await list(page).last().click();
+        await page.waitForURL(new RegExp(first));
+        await field(page, 1).waitFor();
+        await until(() => isSeen(field(page, 1)), 'the first field is seen');
+        assert.ok(await isSeen(complete(page)), 'and the way to complete');
+        // What has the focus is not below the bar at the end.
+        await field(page, 1).focus();
+        for (let at = 2; at <= LINES; at += 1) {
+          await page.keyboard.press('Tab');
+          await isActive(page, field(page, at));
+          assert.ok(await isSeen(field(page, at)), `line ${at} is seen`);
+          assert.ok(await isSeen(complete(page)));
+        }
+      },
+      { viewport },
+    );
+  }
+  await withUser('ann', '/tasklist?filter=custom&process=many', async (page) => {
+    await toTheEnd(page);
+    assert.equal(await page.evaluate(() => document.scrollingElement.scrollHeight > innerHeight), false, 'the page itself does not scroll');
+    // Keys work from a box of the list, too.
+    await page.getByRole('checkbox', { name: 'Choose Fill it in' }).nth(MANY - 2).focus();
+    await page.keyboard.press('j');
+    await isActive(page, list(page).last());
+    await page.keyboard.press('k');
+    await isActive(page, list(page).nth(MANY - 2));
+    // Without fields to fill in, the task itself has the focus; with them, the first one has.
+    await page.keyboard.press('Enter');
+    await isActive(page, page.getByRole('heading', { name: 'Fill it in' }));
+    await page.keyboard.press('a');
+    await page.getByText('Assigned to ann').waitFor();
+    await isActive(page, field(page, 1));
+    await list(page).last().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(first));
+    await isActive(page, field(page, 1));
+    assert.ok(await isSeen(field(page, 1)));
+    await list(page).last().focus();
+    await page.keyboard.press('Enter');
+    await isActive(page, field(page, 1));
+    assert.deepEqual(await violations(page), []);
+  });
+});
+
+test('the first that the keyboard comes to is the way past the bar', () =>
+  withUser('ann', '/tasklist', async (page) => {
+    const skip = page.getByRole('link', { name: 'Skip to the content' });
+    await page.getByRole('link', { name: 'Start a process' }).waitFor();
+    assert.equal(await skip.evaluate((one) => getComputedStyle(one).clipPath), 'inset(50%)');
+    await page.keyboard.press('Tab');
+    assert.ok(await skip.evaluate((one) => one === document.activeElement));
+    assert.ok(await isSeen(skip));
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'MAIN');
+    await page.keyboard.press('Tab');
+    assert.ok(await page.getByLabel('Filter', { exact: true }).evaluate((one) => one === document.activeElement));
+    assert.ok(page.url().endsWith('/tasklist'));
+  }));
 
 test('tasks are assigned to others by search, one and many', async () => {
   const keys = [await newTask('bulk'), await newTask('bulk'), await newTask('bulk')];

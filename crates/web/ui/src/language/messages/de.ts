@@ -31,6 +31,7 @@ export default catalogue<typeof en>()({
   'page.Users': 'Benutzer',
   'form.stopped': 'Ein Ausdruck dieses Formulars braucht zu lange und wird nicht ausgewertet.',
   'form.unmatched': 'Der Wert muss zum Muster {pattern} passen.',
+  'frame.skip': 'Zum Inhalt springen',
   'frame.areas': 'Bereiche',
   'frame.pagesOf': 'Seiten von {area}',
   'frame.search': 'Suchen',
