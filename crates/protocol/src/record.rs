@@ -123,11 +123,18 @@ mod exported;
 mod field;
 mod identity;
 mod instance;
+mod intents;
 mod job;
 mod message_subscription;
 mod word;
 
 pub use instance::{ProcessInstanceRecord, RecordedInstance, VariableRecord};
+pub use intents::{
+    AgentHistoryIntent, AgentInstanceIntent, BatchOperationIntent, ConditionalSubscriptionIntent,
+    DeployedIntent, IdentityIntent, IncidentIntent, JobIntent, MessageStartSubscriptionIntent,
+    MessageSubscriptionIntent, ProcessInstanceIntent, ProcessIntent, SignalSubscriptionIntent, TimerIntent,
+    UserTaskIntent, VariableIntent,
+};
 pub use job::JobRecord;
 pub use word::Word;
 
