@@ -15,7 +15,8 @@ const FILE_LINES_MAX: usize = 600;
 const COMMENT_COLUMNS_MAX: usize = 120;
 const CRATES_OF_A_TYPE_NAME_MAX: usize = 3;
 
-/// Enums that say what is asked for or what has happened. A match that decides something by them names all of them.
+/// Enums that say what is asked for or what has happened. A match that decides something by them names all of them. The
+/// intents of one kind of record have enums whose names end with that of all.
 const WITHOUT_DEFAULT: [&str; 10] = [
     "BatchAction",
     "Command",
@@ -154,9 +155,9 @@ fn defaults(text: &str) -> usize {
     let names_enum = |line: &str| {
         let pattern = line.split(" =>").next().unwrap_or_default();
         WITHOUT_DEFAULT.iter().any(|name| {
-            pattern
-                .match_indices(&format!("{name}::"))
-                .any(|(at, _)| !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+            pattern.match_indices(&format!("{name}::")).any(|(at, _)| {
+                *name == "Intent" || !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
         })
     };
     let of_match = |at: usize| {
@@ -316,6 +317,7 @@ fn findings_are_found() {
     assert_eq!(defaults(&arms("other => unreachable!(\"{other:?}\"),")), 0);
     assert_eq!(defaults(&arms("Command::Purge { .. } => 2,")), 0);
     assert_eq!(defaults(&arms("_ => 2,").replace("Command::", "LabCommand::")), 0);
+    assert_eq!(defaults(&arms("_ => 2,").replace("Command::", "JobIntent::")), 1);
     assert_eq!(unbounded_scans("let rows = self.tables.jobs.scan(.., usize::MAX)?;"), 1);
     assert_eq!(unbounded_scans("let rows = self.tables.jobs.scan(.., JOBS_MAX)?;"), 0);
 }
