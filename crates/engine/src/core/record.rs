@@ -45,6 +45,7 @@ impl CommandContext<'_> {
             return Ok(());
         }
         let value: RecordValue = value(self)?.into();
+        debug_assert!(value.intents().contains(&intent), "{intent} is no intent of {}", value.value_type());
         let asked =
             self.origin.attribution.as_ref().filter(|asked| asked.subjects.contains(&value.value_type()));
         let actor = asked.map(|asked| asked.actor.clone());

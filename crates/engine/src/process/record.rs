@@ -3,7 +3,8 @@
 use bpmn::graph::{ElementType, EventType};
 use protocol::{
     ActivateElement, AdHocSubProcessInstructionRecord, IncidentRecord, Intent, Json, Key,
-    MultiInstanceRecord, Name, ProcessInstanceBatchRecord, ProcessInstanceRecord, VariableRecord, Word,
+    MultiInstanceRecord, Name, ProcessInstanceBatchRecord, ProcessInstanceIntent, ProcessInstanceRecord,
+    VariableRecord, Word,
 };
 use state::StateError;
 
@@ -17,13 +18,7 @@ impl CommandContext<'_> {
     /// A step in the life of an element instance.
     pub fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
         let element_type = at.element().element_type;
-        let action = match intent {
-            Intent::ElementActivated => Some(ElementAction::Activated),
-            Intent::ElementCompleted => Some(ElementAction::Completed),
-            Intent::ElementTerminated => Some(ElementAction::Terminated),
-            _ => None,
-        };
-        if let Some(action) = action {
+        if let Some(action) = ProcessInstanceIntent::of(intent).and_then(counted_as) {
             self.counters.count_element(element_type, at.element().event_type, action);
             if element_type == ElementType::Process && at.instance.root_key == at.process_instance_key {
                 self.counters.count_root(action);
@@ -157,6 +152,24 @@ impl CommandContext<'_> {
             completion_condition_fulfilled: intent == Intent::Completed,
             tenant_id: at.instance.tenant_id.clone(),
         });
+    }
+}
+
+/// The counter of a step in the life of an element instance.
+const fn counted_as(intent: ProcessInstanceIntent) -> Option<ElementAction> {
+    match intent {
+        ProcessInstanceIntent::ElementActivated => Some(ElementAction::Activated),
+        ProcessInstanceIntent::ElementCompleted => Some(ElementAction::Completed),
+        ProcessInstanceIntent::ElementTerminated => Some(ElementAction::Terminated),
+        ProcessInstanceIntent::ElementActivating
+        | ProcessInstanceIntent::ElementCompleting
+        | ProcessInstanceIntent::ElementTerminating
+        | ProcessInstanceIntent::SequenceFlowTaken
+        | ProcessInstanceIntent::ElementMigrated
+        | ProcessInstanceIntent::AncestorMigrated
+        | ProcessInstanceIntent::Suspended
+        | ProcessInstanceIntent::Resumed
+        | ProcessInstanceIntent::BusinessIdAssigned => None,
     }
 }
 
