@@ -1,6 +1,9 @@
 //! Agents: their definitions, their instances, and their history.
 
-use protocol::{AgentDefinitionRecord, AgentHistoryRecord, AgentInstanceRecord, Intent, Name, Record};
+use protocol::{
+    AgentDefinitionRecord, AgentHistoryIntent, AgentHistoryRecord, AgentInstanceIntent, AgentInstanceRecord,
+    DeployedIntent, Name, Record,
+};
 use search::Value;
 use search::model::{agent_definition as definition, agent_history as history, agent_instance as agent};
 use serde_json::to_string;
@@ -9,9 +12,10 @@ use crate::change::{Batch, RowId};
 use crate::words::word;
 
 pub(super) fn define(record: &Record, value: &AgentDefinitionRecord, batch: &mut Batch) {
+    let Some(intent) = DeployedIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        DeployedIntent::Created => {
             batch
                 .insert(&definition::ENTITY, id)
                 .set(definition::TYPE, &value.agent_type)
@@ -23,24 +27,25 @@ pub(super) fn define(record: &Record, value: &AgentDefinitionRecord, batch: &mut
                 .set(definition::VERSION_TAG, Value::non_empty(&value.version_tag))
                 .set(definition::TENANT, &value.tenant_id);
         }
-        Intent::Deleted => batch.delete(&definition::ENTITY, id),
-        _ => {}
+        DeployedIntent::Deleted => batch.delete(&definition::ENTITY, id),
     }
 }
 
 pub(super) fn instance(record: &Record, value: &AgentInstanceRecord, batch: &mut Batch) {
+    let Some(intent) = AgentInstanceIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    let row = match record.intent {
-        Intent::Created => {
+    let row = match intent {
+        AgentInstanceIntent::Created => {
             let row = batch.insert(&agent::ENTITY, id);
             row.set(agent::INSTANCE_KEY, value.process_instance_key)
                 .set(agent::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(agent::TENANT, &value.tenant_id)
                 .set(agent::CREATED, record.timestamp_ms)
         }
-        Intent::Updated | Intent::Migrated => batch.update(&agent::ENTITY, id),
-        Intent::Completed => batch.update(&agent::ENTITY, id).set(agent::COMPLETED, record.timestamp_ms),
-        _ => return,
+        AgentInstanceIntent::Updated | AgentInstanceIntent::Migrated => batch.update(&agent::ENTITY, id),
+        AgentInstanceIntent::Completed => {
+            batch.update(&agent::ENTITY, id).set(agent::COMPLETED, record.timestamp_ms)
+        }
     };
     let keys: Vec<String> = value.element_instance_keys.iter().map(ToString::to_string).collect();
     row.set(agent::DEFINITION_KEY, value.agent_definition_key)
@@ -59,9 +64,10 @@ pub(super) fn instance(record: &Record, value: &AgentInstanceRecord, batch: &mut
 }
 
 pub(super) fn item(record: &Record, value: &AgentHistoryRecord, batch: &mut Batch) {
+    let Some(intent) = AgentHistoryIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        AgentHistoryIntent::Created => {
             batch
                 .insert(&history::ENTITY, id)
                 .set(history::ITEM_ID, Value::non_empty(&value.history_item_id))
@@ -86,13 +92,12 @@ pub(super) fn item(record: &Record, value: &AgentHistoryRecord, batch: &mut Batc
                 .set(history::PROCESS_ID, &value.bpmn_process_id)
                 .set(history::TENANT, &value.tenant_id);
         }
-        Intent::Committed => {
+        AgentHistoryIntent::Committed => {
             batch.update(&history::ENTITY, id).set(history::COMMIT_STATUS, word("COMMITTED"));
         }
-        Intent::Discarded => {
+        AgentHistoryIntent::Discarded => {
             batch.update(&history::ENTITY, id).set(history::COMMIT_STATUS, word("DISCARDED"));
         }
-        _ => {}
     }
 }
 

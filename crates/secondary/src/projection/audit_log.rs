@@ -3,8 +3,9 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use protocol::{
-    ActorType, BatchOperationType, GroupRecord, HistoryDeletionRecord, HistoryKind, Intent, Key, Name,
-    Record, RecordValue, RoleRecord, TenantRecord, compose_key,
+    ActorType, BatchOperationIntent, BatchOperationType, DeployedIntent, GroupRecord, HistoryDeletionRecord,
+    HistoryKind, IdentityIntent, Intent, Key, Name, ProcessInstanceIntent, ProcessIntent, Record,
+    RecordValue, RoleRecord, TenantRecord, UserTaskIntent, compose_key,
 };
 use search::Value;
 use search::model::{ColumnId, audit_log as log};
@@ -261,11 +262,11 @@ fn entry(record: &Record) -> Option<Entry> {
                 .with(log::BATCH_TYPE, &value.batch_operation_type)
         }
         RecordValue::BatchOperationLifecycleManagement(value) => {
-            let operation = match record.intent {
-                Intent::Canceled => "CANCEL",
-                Intent::Suspended => "SUSPEND",
-                Intent::Resumed => "RESUME",
-                _ => return None,
+            let operation = match BatchOperationIntent::of(record.intent)? {
+                BatchOperationIntent::Canceled => "CANCEL",
+                BatchOperationIntent::Suspended => "SUSPEND",
+                BatchOperationIntent::Resumed => "RESUME",
+                BatchOperationIntent::Completed | BatchOperationIntent::Failed => return None,
             };
             Entry::new("BATCH", operation, value.batch_operation_key)
                 .with(log::BATCH_KEY, value.batch_operation_key)
@@ -305,18 +306,22 @@ fn of_instance(record: &Record) -> Option<Entry> {
                 &value.tenant_id,
             )
         }
-        RecordValue::ProcessInstance(value)
-            if record.intent == Intent::ElementTerminating && &*value.bpmn_element_type == "PROCESS" =>
-        {
-            with_instance!(Entry::new("PROCESS_INSTANCE", "CANCEL", record.key), value.instance)
-        }
-        RecordValue::ProcessInstance(value)
-            if matches!(record.intent, Intent::Suspended | Intent::Resumed | Intent::BusinessIdAssigned) =>
-        {
-            let operation = match record.intent {
-                Intent::Suspended => "SUSPEND",
-                Intent::Resumed => "RESUME",
-                _ => "UPDATE",
+        RecordValue::ProcessInstance(value) => {
+            let is_process = &*value.bpmn_element_type == "PROCESS";
+            let operation = match ProcessInstanceIntent::of(record.intent)? {
+                ProcessInstanceIntent::ElementTerminating if is_process => "CANCEL",
+                ProcessInstanceIntent::Suspended => "SUSPEND",
+                ProcessInstanceIntent::Resumed => "RESUME",
+                ProcessInstanceIntent::BusinessIdAssigned => "UPDATE",
+                ProcessInstanceIntent::ElementActivating
+                | ProcessInstanceIntent::ElementActivated
+                | ProcessInstanceIntent::ElementCompleting
+                | ProcessInstanceIntent::ElementCompleted
+                | ProcessInstanceIntent::ElementTerminating
+                | ProcessInstanceIntent::ElementTerminated
+                | ProcessInstanceIntent::SequenceFlowTaken
+                | ProcessInstanceIntent::ElementMigrated
+                | ProcessInstanceIntent::AncestorMigrated => return None,
             };
             with_instance!(Entry::new("PROCESS_INSTANCE", operation, record.key), value.instance)
         }
@@ -341,7 +346,6 @@ fn of_instance(record: &Record) -> Option<Entry> {
                 &value.tenant_id,
             )
         }
-        RecordValue::ProcessInstance(_) => return None,
         _ => unreachable!("the caller picks those of instances"),
     };
     Some(entry)
@@ -349,12 +353,17 @@ fn of_instance(record: &Record) -> Option<Entry> {
 
 /// Deletion begins at once; a process may take its time to be gone.
 fn of_resource(record: &Record) -> Option<Entry> {
-    let is_process = matches!(record.value, RecordValue::Process(_));
-    let operation = match record.intent {
-        Intent::Created => "CREATE",
-        Intent::Deleting if is_process => "DELETE",
-        Intent::Deleted if !is_process => "DELETE",
-        _ => return None,
+    let operation = if let RecordValue::Process(_) = record.value {
+        match ProcessIntent::of(record.intent)? {
+            ProcessIntent::Created => "CREATE",
+            ProcessIntent::Deleting => "DELETE",
+            ProcessIntent::Deleted => return None,
+        }
+    } else {
+        match DeployedIntent::of(record.intent)? {
+            DeployedIntent::Created => "CREATE",
+            DeployedIntent::Deleted => "DELETE",
+        }
     };
     let entry = |key: Key, deployment: Key, tenant: &Name, name: &Name| {
         Entry::new("RESOURCE", operation, key)
@@ -402,16 +411,25 @@ fn of_resource(record: &Record) -> Option<Entry> {
 
 fn of_user_task(record: &Record) -> Option<Entry> {
     let RecordValue::UserTask(value) = &record.value else { return None };
-    let (operation, is_refused) = match record.intent {
-        Intent::Assigned if value.assignee.is_empty() => ("UNASSIGN", false),
-        Intent::AssignmentDenied if value.assignee.is_empty() => ("UNASSIGN", true),
-        Intent::Assigned => ("ASSIGN", false),
-        Intent::AssignmentDenied => ("ASSIGN", true),
-        Intent::Updated => ("UPDATE", false),
-        Intent::UpdateDenied => ("UPDATE", true),
-        Intent::Completed => ("COMPLETE", false),
-        Intent::CompletionDenied => ("COMPLETE", true),
-        _ => return None,
+    let (operation, is_refused) = match UserTaskIntent::of(record.intent)? {
+        UserTaskIntent::Assigned if value.assignee.is_empty() => ("UNASSIGN", false),
+        UserTaskIntent::AssignmentDenied if value.assignee.is_empty() => ("UNASSIGN", true),
+        UserTaskIntent::Assigned => ("ASSIGN", false),
+        UserTaskIntent::AssignmentDenied => ("ASSIGN", true),
+        UserTaskIntent::Updated => ("UPDATE", false),
+        UserTaskIntent::UpdateDenied => ("UPDATE", true),
+        UserTaskIntent::Completed => ("COMPLETE", false),
+        UserTaskIntent::CompletionDenied => ("COMPLETE", true),
+        UserTaskIntent::Creating
+        | UserTaskIntent::Created
+        | UserTaskIntent::Assigning
+        | UserTaskIntent::Claiming
+        | UserTaskIntent::Updating
+        | UserTaskIntent::Completing
+        | UserTaskIntent::Canceling
+        | UserTaskIntent::Canceled
+        | UserTaskIntent::Corrected
+        | UserTaskIntent::Migrated => return None,
     };
     let entry = with_instance!(Entry::new("USER_TASK", operation, record.key), value)
         .with(log::ELEMENT_KEY, value.element_instance_key)
@@ -425,13 +443,12 @@ fn of_user_task(record: &Record) -> Option<Entry> {
 }
 
 fn of_identity(record: &Record) -> Option<Entry> {
-    let operation = match record.intent {
-        Intent::Created => "CREATE",
-        Intent::Updated => "UPDATE",
-        Intent::Deleted => "DELETE",
-        Intent::EntityAdded => "ASSIGN",
-        Intent::EntityRemoved => "UNASSIGN",
-        _ => return None,
+    let operation = match IdentityIntent::of(record.intent)? {
+        IdentityIntent::Created => "CREATE",
+        IdentityIntent::Updated => "UPDATE",
+        IdentityIntent::Deleted => "DELETE",
+        IdentityIntent::EntityAdded => "ASSIGN",
+        IdentityIntent::EntityRemoved => "UNASSIGN",
     };
     let entry = |kind: &'static str, id: &Name, name: &Name| {
         Entry::new(kind, operation, id).with(log::DESCRIPTION, Value::non_empty(name))

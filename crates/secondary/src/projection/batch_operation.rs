@@ -3,7 +3,8 @@
 use json::write_string;
 use protocol::{
     BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
-    BatchOperationInitializationRecord, BatchOperationLifecycleRecord, Intent, Key, Name, Record,
+    BatchOperationInitializationRecord, BatchOperationIntent, BatchOperationLifecycleRecord, Intent, Key,
+    Name, Record,
 };
 use search::Value;
 use search::model::{batch_operation as operation, batch_operation_item as item};
@@ -74,13 +75,13 @@ pub(super) fn execution(record: &Record, value: &BatchOperationExecutionRecord, 
 }
 
 pub(super) fn lifecycle(record: &Record, value: &BatchOperationLifecycleRecord, batch: &mut Batch) {
-    let (state, is_end) = match record.intent {
-        Intent::Resumed => ("ACTIVE", false),
-        Intent::Suspended => ("SUSPENDED", false),
-        Intent::Completed => ("COMPLETED", true),
-        Intent::Canceled => ("CANCELED", true),
-        Intent::Failed => ("FAILED", true),
-        _ => return,
+    let Some(intent) = BatchOperationIntent::of(record.intent) else { return };
+    let (state, is_end) = match intent {
+        BatchOperationIntent::Resumed => ("ACTIVE", false),
+        BatchOperationIntent::Suspended => ("SUSPENDED", false),
+        BatchOperationIntent::Completed => ("COMPLETED", true),
+        BatchOperationIntent::Canceled => ("CANCELED", true),
+        BatchOperationIntent::Failed => ("FAILED", true),
     };
     let row = batch.update(&operation::ENTITY, RowId::Key(value.batch_operation_key));
     row.set(operation::STATE, state);

@@ -1,6 +1,9 @@
 //! Definitions of processes and decisions, and forms.
 
-use protocol::{DecisionRecord, DecisionRequirementsRecord, FormRecord, Intent, ProcessRecord, Record};
+use protocol::{
+    DecisionRecord, DecisionRequirementsRecord, DeployedIntent, FormRecord, ProcessIntent, ProcessRecord,
+    Record,
+};
 use search::Value;
 use search::model::{
     decision_definition as decision, decision_requirements as graph, form, process_definition as process,
@@ -10,9 +13,10 @@ use super::names::{DeployedModel, Names};
 use crate::change::{Batch, RowId};
 
 pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names, batch: &mut Batch) {
+    let Some(intent) = ProcessIntent::of(record.intent) else { return };
     let key = value.process_definition_key;
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        ProcessIntent::Created => {
             let model = DeployedModel {
                 process_id: value.bpmn_process_id.clone(),
                 version: value.version,
@@ -31,20 +35,20 @@ pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names,
                 .set(process::STATE, "ACTIVE")
                 .set(process::XML, &value.resource);
         }
-        Intent::Deleting => {
+        ProcessIntent::Deleting => {
             batch.update(&process::ENTITY, RowId::Key(key)).set(process::STATE, "DRAINING");
         }
-        Intent::Deleted => {
+        ProcessIntent::Deleted => {
             batch.update(&process::ENTITY, RowId::Key(key)).set(process::STATE, "DELETED");
         }
-        _ => {}
     }
 }
 
 pub(super) fn decision(record: &Record, value: &DecisionRecord, batch: &mut Batch) {
+    let Some(intent) = DeployedIntent::of(record.intent) else { return };
     let id = RowId::Key(value.decision_key);
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        DeployedIntent::Created => {
             batch
                 .insert(&decision::ENTITY, id)
                 .set(decision::DECISION_ID, &value.decision_id)
@@ -56,15 +60,15 @@ pub(super) fn decision(record: &Record, value: &DecisionRecord, batch: &mut Batc
                 .set(decision::TENANT, &value.tenant_id)
                 .set(decision::VERSION, value.version);
         }
-        Intent::Deleted => batch.delete(&decision::ENTITY, id),
-        _ => {}
+        DeployedIntent::Deleted => batch.delete(&decision::ENTITY, id),
     }
 }
 
 pub(super) fn requirements(record: &Record, value: &DecisionRequirementsRecord, batch: &mut Batch) {
+    let Some(intent) = DeployedIntent::of(record.intent) else { return };
     let id = RowId::Key(value.decision_requirements_key);
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        DeployedIntent::Created => {
             batch
                 .insert(&graph::ENTITY, id)
                 .set(graph::REQUIREMENTS_ID, &value.decision_requirements_id)
@@ -74,15 +78,15 @@ pub(super) fn requirements(record: &Record, value: &DecisionRequirementsRecord, 
                 .set(graph::VERSION, value.decision_requirements_version)
                 .set(graph::XML, &value.resource);
         }
-        Intent::Deleted => batch.delete(&graph::ENTITY, id),
-        _ => {}
+        DeployedIntent::Deleted => batch.delete(&graph::ENTITY, id),
     }
 }
 
 pub(super) fn form(record: &Record, value: &FormRecord, batch: &mut Batch) {
+    let Some(intent) = DeployedIntent::of(record.intent) else { return };
     let id = RowId::Key(value.form_key);
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        DeployedIntent::Created => {
             batch
                 .insert(&form::ENTITY, id)
                 .set(form::FORM_ID, &value.form_id)
@@ -92,9 +96,8 @@ pub(super) fn form(record: &Record, value: &FormRecord, batch: &mut Batch) {
                 .set(form::IS_DELETED, false);
         }
         // People may still have tasks open that show it.
-        Intent::Deleted => {
+        DeployedIntent::Deleted => {
             batch.update(&form::ENTITY, id).set(form::IS_DELETED, true);
         }
-        _ => {}
     }
 }

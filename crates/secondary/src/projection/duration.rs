@@ -7,7 +7,10 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use protocol::{Intent, JobRecord, Key, Name, ProcessInstanceRecord, Record, RecordValue, RecordedInstance};
+use protocol::{
+    JobIntent, JobRecord, Key, Name, ProcessInstanceIntent, ProcessInstanceRecord, Record, RecordValue,
+    RecordedInstance,
+};
 use search::model::{
     ColumnId, Entity, element_duration as duration, element_instance as element, job,
     process_instance as instance,
@@ -131,15 +134,24 @@ impl Durations {
             "PROCESS" => Kind::Instance,
             _ => Kind::Element,
         };
-        match record.intent {
-            Intent::ElementActivating => {
+        let Some(intent) = ProcessInstanceIntent::of(record.intent) else { return };
+        match intent {
+            ProcessInstanceIntent::ElementActivating => {
                 let times = Times { begun_ms: record.timestamp_ms, activated_ms: None };
                 self.begun.remember(record.key, times);
             }
-            Intent::ElementCompleted | Intent::ElementTerminated => {
+            ProcessInstanceIntent::ElementCompleted | ProcessInstanceIntent::ElementTerminated => {
                 self.end(kind, record, &value.instance, &value.element_id);
             }
-            _ => {}
+            ProcessInstanceIntent::ElementActivated
+            | ProcessInstanceIntent::ElementCompleting
+            | ProcessInstanceIntent::ElementTerminating
+            | ProcessInstanceIntent::SequenceFlowTaken
+            | ProcessInstanceIntent::ElementMigrated
+            | ProcessInstanceIntent::AncestorMigrated
+            | ProcessInstanceIntent::Suspended
+            | ProcessInstanceIntent::Resumed
+            | ProcessInstanceIntent::BusinessIdAssigned => {}
         }
     }
 
@@ -148,24 +160,33 @@ impl Durations {
         if value.job_kind.as_str().ends_with("LISTENER") {
             return;
         }
-        match record.intent {
-            Intent::Created => {
+        let Some(intent) = JobIntent::of(record.intent) else { return };
+        match intent {
+            JobIntent::Created => {
                 let times = Times { begun_ms: record.timestamp_ms, activated_ms: None };
                 self.begun.remember(record.key, times);
             }
-            Intent::Activated => {
+            JobIntent::Activated => {
                 if let Some(times) = self.begun.of(record.key) {
                     times.activated_ms = Some(record.timestamp_ms);
                 }
                 batch.update(&job::ENTITY, RowId::Key(record.key)).set(job::ACTIVATED, record.timestamp_ms);
             }
-            Intent::Completed => self.end(Kind::Job, record, &value.instance, &value.element_id),
             // One that nobody catches goes on once its incident is resolved.
-            Intent::ErrorThrown if !value.is_uncaught => {
+            JobIntent::ErrorThrown if value.is_uncaught => {}
+            JobIntent::Completed | JobIntent::ErrorThrown => {
                 self.end(Kind::Job, record, &value.instance, &value.element_id);
             }
-            Intent::Canceled => _ = self.begun.forget(record.key),
-            _ => {}
+            JobIntent::Canceled => _ = self.begun.forget(record.key),
+            JobIntent::Failed
+            | JobIntent::TimedOut
+            | JobIntent::Yielded
+            | JobIntent::RecurredAfterBackoff
+            | JobIntent::RetriesUpdated
+            | JobIntent::TimeoutUpdated
+            | JobIntent::PriorityUpdated
+            | JobIntent::Updated
+            | JobIntent::Migrated => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! Process instances, element instances, sequence flows.
 
-use protocol::{Intent, Name, ProcessInstanceRecord, Record};
+use protocol::{Intent, Name, ProcessInstanceIntent, ProcessInstanceRecord, Record};
 use search::Value;
 use search::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
 
@@ -18,17 +18,17 @@ pub(super) fn apply(
 ) {
     match &*value.bpmn_element_type {
         "PROCESS" => apply_to_instance(record, value, names, batch),
-        "SEQUENCE_FLOW" if record.intent == Intent::SequenceFlowTaken => sequence_flow(value, batch),
-        "SEQUENCE_FLOW" => {}
+        "SEQUENCE_FLOW" => sequence_flow(record, value, batch),
         _ => apply_to_element(record, value, names, counted, batch),
     }
 }
 
 fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut Names, batch: &mut Batch) {
+    let Some(intent) = ProcessInstanceIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
     let entity = &instance::ENTITY;
-    match record.intent {
-        Intent::ElementActivating => {
+    match intent {
+        ProcessInstanceIntent::ElementActivating => {
             let names = names.of(value.instance.process_definition_key);
             let row = batch.insert(entity, id);
             row.set(instance::PROCESS_ID, local(&value.instance.bpmn_process_id))
@@ -44,34 +44,40 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
                 .set(instance::PARTITION, u32::from(record.partition_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
-        Intent::ElementCompleted => {
+        ProcessInstanceIntent::ElementCompleted => {
             end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record);
         }
-        Intent::ElementTerminated => {
+        ProcessInstanceIntent::ElementTerminated => {
             end(batch.update(entity, id), instance::STATE, "TERMINATED", instance::END, record);
         }
-        Intent::Suspended => {
+        ProcessInstanceIntent::Suspended => {
             batch
                 .update(entity, id)
                 .set(instance::STATE, word("SUSPENDED"))
                 .set(instance::SUSPENDED, record.timestamp_ms);
         }
-        Intent::Resumed => {
+        ProcessInstanceIntent::Resumed => {
             batch
                 .update(entity, id)
                 .set(instance::STATE, word("ACTIVE"))
                 .set(instance::SUSPENDED, Value::Null);
         }
-        Intent::BusinessIdAssigned => {
+        ProcessInstanceIntent::BusinessIdAssigned => {
             batch.update(entity, id).set(instance::BUSINESS_ID, &value.instance.business_id);
         }
-        Intent::ElementMigrated => {
+        ProcessInstanceIntent::ElementMigrated => {
             let names = names.of(value.instance.process_definition_key);
             let row = batch.update(entity, id);
             row.set(instance::PROCESS_ID, local(&value.instance.bpmn_process_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
-        _ => {}
+        // These are no states in the API.
+        ProcessInstanceIntent::ElementActivated
+        | ProcessInstanceIntent::ElementCompleting
+        | ProcessInstanceIntent::ElementTerminating
+        | ProcessInstanceIntent::AncestorMigrated
+        // No process instance is a flow.
+        | ProcessInstanceIntent::SequenceFlowTaken => {}
     }
 }
 
@@ -93,10 +99,11 @@ fn apply_to_element(
     counted: &mut Counted,
     batch: &mut Batch,
 ) {
+    let Some(intent) = ProcessInstanceIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
     let entity = &element::ENTITY;
-    match record.intent {
-        Intent::ElementActivating => {
+    match intent {
+        ProcessInstanceIntent::ElementActivating => {
             let names = names.of(value.instance.process_definition_key);
             batch
                 .insert(entity, id)
@@ -113,15 +120,15 @@ fn apply_to_element(
                 .set(element::DEFINITION_KEY, value.instance.process_definition_key)
                 .set(element::SCOPE_KEY, value.flow_scope_key);
         }
-        Intent::ElementCompleted => {
+        ProcessInstanceIntent::ElementCompleted => {
             end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record);
             count::add(counted, record.partition_id, place(value), ("COMPLETED", 1), batch);
         }
-        Intent::ElementTerminated => {
+        ProcessInstanceIntent::ElementTerminated => {
             end(batch.update(entity, id), element::STATE, "TERMINATED", element::END, record);
             count::add(counted, record.partition_id, place(value), ("TERMINATED", 1), batch);
         }
-        Intent::ElementMigrated => {
+        ProcessInstanceIntent::ElementMigrated => {
             let names = names.of(value.instance.process_definition_key);
             batch
                 .update(entity, id)
@@ -130,7 +137,16 @@ fn apply_to_element(
                 .set(element::ELEMENT_NAME, names.element(&value.element_id))
                 .set(element::DEFINITION_KEY, value.instance.process_definition_key);
         }
-        _ => {}
+        // These are no states in the API.
+        ProcessInstanceIntent::ElementActivated
+        | ProcessInstanceIntent::ElementCompleting
+        | ProcessInstanceIntent::ElementTerminating
+        | ProcessInstanceIntent::AncestorMigrated
+        // Flows and process instances have them.
+        | ProcessInstanceIntent::SequenceFlowTaken
+        | ProcessInstanceIntent::Suspended
+        | ProcessInstanceIntent::Resumed
+        | ProcessInstanceIntent::BusinessIdAssigned => {}
     }
 }
 
@@ -144,7 +160,10 @@ fn place(value: &ProcessInstanceRecord) -> Place {
 }
 
 /// A flow that is taken twice is shown once.
-fn sequence_flow(value: &ProcessInstanceRecord, batch: &mut Batch) {
+fn sequence_flow(record: &Record, value: &ProcessInstanceRecord, batch: &mut Batch) {
+    if record.intent != Intent::SequenceFlowTaken {
+        return;
+    }
     let id = format!("{}_{}", value.instance.process_instance_key, value.element_id);
     batch
         .insert(&flow::ENTITY, RowId::Text(Name::from(id)))

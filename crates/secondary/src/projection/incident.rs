@@ -1,6 +1,6 @@
 //! Incidents, and the flags of what has one.
 
-use protocol::{IncidentRecord, Intent, Key, Name, Record, error_hash};
+use protocol::{IncidentIntent, IncidentRecord, Key, Name, Record, error_hash};
 use search::Value;
 use search::model::{element_instance as element, incident, process_instance as instance};
 
@@ -8,9 +8,10 @@ use super::element::tags;
 use crate::change::{Batch, RowId};
 
 pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) {
+    let Some(intent) = IncidentIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    let (amount, state) = match record.intent {
-        Intent::Created => {
+    let (amount, state) = match intent {
+        IncidentIntent::Created => {
             batch
                 .insert(&incident::ENTITY, id)
                 .set(incident::PROCESS_ID, &value.bpmn_process_id)
@@ -29,11 +30,11 @@ pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) 
                 .set(incident::HOLDERS, others(value));
             (1, Some(record.key))
         }
-        Intent::Resolved => {
+        IncidentIntent::Resolved => {
             batch.update(&incident::ENTITY, id).set(incident::STATE, "RESOLVED");
             (-1, None)
         }
-        Intent::Migrated => {
+        IncidentIntent::Migrated => {
             batch
                 .update(&incident::ENTITY, id)
                 .set(incident::PROCESS_ID, &value.bpmn_process_id)
@@ -41,7 +42,6 @@ pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) 
                 .set(incident::ELEMENT_ID, &value.element_id);
             return;
         }
-        _ => return,
     };
     batch
         .update(&element::ENTITY, RowId::Key(value.element_instance_key))

@@ -1,6 +1,6 @@
 //! Jobs, and how many of a type came to what.
 
-use protocol::{Intent, JobRecord, Name, PartitionId, Record};
+use protocol::{JobIntent, JobRecord, Name, PartitionId, Record};
 use search::Value;
 use search::model::{ColumnId, job, job_metric as metric};
 
@@ -44,20 +44,22 @@ fn counted_in(counted: &mut Counted, record: &Record, value: &JobRecord, minute:
 }
 
 pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut Batch) {
-    let (state, is_end) = match record.intent {
-        Intent::Created => return create(record, value, counted, batch),
-        Intent::Completed => ("COMPLETED", true),
-        Intent::Canceled => ("CANCELED", true),
-        Intent::ErrorThrown => ("ERROR_THROWN", true),
-        Intent::Failed => ("FAILED", false),
-        Intent::TimedOut => ("TIMED_OUT", false),
-        Intent::RetriesUpdated => ("RETRIES_UPDATED", false),
-        Intent::TimeoutUpdated => ("TIMEOUT_UPDATED", false),
-        Intent::PriorityUpdated => ("PRIORITY_UPDATED", false),
-        Intent::Migrated => ("MIGRATED", false),
+    let Some(intent) = JobIntent::of(record.intent) else { return };
+    let (state, is_end) = match intent {
+        JobIntent::Created => return create(record, value, counted, batch),
+        JobIntent::Completed => ("COMPLETED", true),
+        JobIntent::Canceled => ("CANCELED", true),
+        JobIntent::ErrorThrown => ("ERROR_THROWN", true),
+        JobIntent::Failed => ("FAILED", false),
+        JobIntent::TimedOut => ("TIMED_OUT", false),
+        JobIntent::RetriesUpdated => ("RETRIES_UPDATED", false),
+        JobIntent::TimeoutUpdated => ("TIMEOUT_UPDATED", false),
+        JobIntent::PriorityUpdated => ("PRIORITY_UPDATED", false),
+        JobIntent::Migrated => ("MIGRATED", false),
         // No state of its own in the API, but other values.
-        Intent::Activated | Intent::Updated | Intent::Yielded | Intent::RecurredAfterBackoff => ("", false),
-        _ => return,
+        JobIntent::Activated | JobIntent::Updated | JobIntent::Yielded | JobIntent::RecurredAfterBackoff => {
+            ("", false)
+        }
     };
     let row = batch.update(&job::ENTITY, RowId::Key(record.key));
     if !state.is_empty() {
@@ -66,31 +68,36 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
     if is_end {
         row.set(job::END, record.timestamp_ms);
     }
-    match record.intent {
-        Intent::Migrated => {
+    let counters = match intent {
+        JobIntent::Migrated => {
             row.set(job::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(job::ELEMENT_ID, local(&value.element_id))
                 .set(job::DEFINITION_KEY, value.instance.process_definition_key);
+            None
         }
-        Intent::PriorityUpdated | Intent::Updated => {
+        JobIntent::PriorityUpdated | JobIntent::Updated => {
             row.set(job::PRIORITY, value.priority);
+            None
         }
-        Intent::Failed | Intent::ErrorThrown => {
-            row.set(job::HAS_FAILED_WITH_RETRIES_LEFT, value.retries > 0 && record.intent == Intent::Failed)
+        JobIntent::Failed | JobIntent::ErrorThrown => {
+            row.set(job::HAS_FAILED_WITH_RETRIES_LEFT, value.retries > 0 && intent == JobIntent::Failed)
                 .set(job::ERROR_MESSAGE, Value::non_empty(&value.error_message))
                 .set(job::ERROR_CODE, Value::non_empty(&value.error_code));
+            Some((metric::FAILED, metric::LAST_FAILED))
         }
-        _ => {}
-    }
+        JobIntent::Completed => Some((metric::COMPLETED, metric::LAST_COMPLETED)),
+        JobIntent::Created
+        | JobIntent::Canceled
+        | JobIntent::TimedOut
+        | JobIntent::RetriesUpdated
+        | JobIntent::TimeoutUpdated
+        | JobIntent::Activated
+        | JobIntent::Yielded
+        | JobIntent::RecurredAfterBackoff => None,
+    };
     common(row, record, value);
-    match record.intent {
-        Intent::Completed => {
-            count(record, value, counted, (metric::COMPLETED, metric::LAST_COMPLETED), batch);
-        }
-        Intent::Failed | Intent::ErrorThrown => {
-            count(record, value, counted, (metric::FAILED, metric::LAST_FAILED), batch);
-        }
-        _ => {}
+    if let Some(counters) = counters {
+        count(record, value, counted, counters, batch);
     }
 }
 

@@ -1,6 +1,9 @@
 //! Message subscriptions, and the messages that reached them.
 
-use protocol::{Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name, Record};
+use protocol::{
+    Key, MessageStartSubscriptionIntent, MessageStartSubscriptionRecord, MessageSubscriptionIntent,
+    MessageSubscriptionRecord, Name, Record,
+};
 use search::Value;
 use search::model::{correlated_message_subscription as correlated, message_subscription as subscription};
 
@@ -20,9 +23,10 @@ pub(super) fn subscription(
     names: &mut Names,
     batch: &mut Batch,
 ) {
+    let Some(intent) = MessageSubscriptionIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    let state = match record.intent {
-        Intent::Created => {
+    let state = match intent {
+        MessageSubscriptionIntent::Created => {
             batch
                 .insert(&subscription::ENTITY, id.clone())
                 .set(subscription::PROCESS_ID, &value.bpmn_process_id)
@@ -39,7 +43,7 @@ pub(super) fn subscription(
             describe(record, names, value.process_definition_key, value.element_id.as_ref(), batch);
             "CREATED"
         }
-        Intent::Correlated => {
+        MessageSubscriptionIntent::Correlated => {
             let reached = Reached {
                 message_key: value.message_key,
                 message_name: &value.message_name,
@@ -56,8 +60,8 @@ pub(super) fn subscription(
             reached.insert(record, batch);
             "CORRELATED"
         }
-        Intent::Deleted => "DELETED",
-        Intent::Migrated => {
+        MessageSubscriptionIntent::Deleted => "DELETED",
+        MessageSubscriptionIntent::Migrated => {
             batch
                 .update(&subscription::ENTITY, id.clone())
                 .set(subscription::PROCESS_ID, &value.bpmn_process_id)
@@ -66,7 +70,6 @@ pub(super) fn subscription(
             describe(record, names, value.process_definition_key, value.element_id.as_ref(), batch);
             "MIGRATED"
         }
-        _ => return,
     };
     update(record, state, batch);
 }
@@ -142,9 +145,10 @@ pub(super) fn start(
     names: &mut Names,
     batch: &mut Batch,
 ) {
+    let Some(intent) = MessageStartSubscriptionIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    let state = match record.intent {
-        Intent::Created => {
+    let state = match intent {
+        MessageStartSubscriptionIntent::Created => {
             batch
                 .insert(&subscription::ENTITY, id.clone())
                 .set(subscription::PROCESS_ID, &value.bpmn_process_id)
@@ -156,7 +160,7 @@ pub(super) fn start(
             describe(record, names, value.process_definition_key, Some(&value.start_event_id), batch);
             "CREATED"
         }
-        Intent::Correlated => {
+        MessageStartSubscriptionIntent::Correlated => {
             let reached = Reached {
                 message_key: value.message_key,
                 message_name: &value.message_name,
@@ -172,8 +176,7 @@ pub(super) fn start(
             };
             return reached.insert(record, batch);
         }
-        Intent::Deleted => "DELETED",
-        _ => return,
+        MessageStartSubscriptionIntent::Deleted => "DELETED",
     };
     update(record, state, batch);
 }

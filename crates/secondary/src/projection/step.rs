@@ -1,7 +1,10 @@
 //! Steps of process instances: what happened to which element, variable, job or incident, in the order of the log, and
 //! what was done with the instance by whom. A row is never changed.
 
-use protocol::{Intent, Key, Name, Record, RecordValue, RecordedInstance};
+use protocol::{
+    Intent, JobIntent, Key, Name, ProcessInstanceIntent, ProcessInstanceRecord, Record, RecordValue,
+    RecordedInstance,
+};
 use search::model::{StepKind, instance_step as step};
 
 use crate::change::{Batch, Change, RowId};
@@ -71,35 +74,13 @@ fn actor(record: &Record) -> Option<&Name> {
 fn kind(record: &Record) -> Option<StepKind> {
     let intent = record.intent;
     Some(match &record.value {
-        RecordValue::ProcessInstance(value) => {
-            let is_flow = &*value.bpmn_element_type == "SEQUENCE_FLOW";
-            let is_process = &*value.bpmn_element_type == "PROCESS";
-            match intent {
-                _ if is_flow => return None,
-                Intent::ElementActivating => StepKind::ElementActivated,
-                Intent::ElementCompleted => StepKind::ElementCompleted,
-                Intent::ElementTerminated => StepKind::ElementTerminated,
-                // Without anybody who asked for it, the instance ends with another, or by itself.
-                Intent::ElementTerminating if is_process && record.actor.is_some() => StepKind::Canceled,
-                Intent::Suspended => StepKind::Suspended,
-                Intent::Resumed => StepKind::Resumed,
-                _ => return None,
-            }
-        }
+        RecordValue::ProcessInstance(value) => return kind_of_element(record, value),
         RecordValue::ProcessInstanceModification(_) if intent == Intent::Modified => StepKind::Modified,
         RecordValue::ProcessInstanceMigration(_) if intent == Intent::Migrated => StepKind::Migrated,
         RecordValue::Variable(_) if matches!(intent, Intent::Created | Intent::Updated) => {
             StepKind::VariableSet
         }
-        RecordValue::Job(_) => match intent {
-            Intent::Created => StepKind::JobCreated,
-            Intent::Activated => StepKind::JobActivated,
-            Intent::Completed => StepKind::JobCompleted,
-            Intent::Failed | Intent::ErrorThrown => StepKind::JobFailed,
-            Intent::TimedOut => StepKind::JobTimedOut,
-            Intent::Canceled => StepKind::JobCanceled,
-            _ => return None,
-        },
+        RecordValue::Job(_) => return kind_of_job(intent),
         RecordValue::Incident(_) if intent == Intent::Created => StepKind::IncidentCreated,
         RecordValue::Incident(_) if intent == Intent::Resolved => StepKind::IncidentResolved,
         // Others are no steps that people tell of.
@@ -125,6 +106,49 @@ fn kind(record: &Record) -> Option<StepKind> {
         | RecordValue::User(_) | RecordValue::Group(_) | RecordValue::Role(_) | RecordValue::Tenant(_)
         | RecordValue::MappingRule(_) | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_)
         | RecordValue::AgentInstance(_) | RecordValue::AgentHistory(_) | RecordValue::Purge(_) => return None,
+    })
+}
+
+fn kind_of_element(record: &Record, value: &ProcessInstanceRecord) -> Option<StepKind> {
+    if &*value.bpmn_element_type == "SEQUENCE_FLOW" {
+        return None;
+    }
+    let is_process = &*value.bpmn_element_type == "PROCESS";
+    Some(match ProcessInstanceIntent::of(record.intent)? {
+        ProcessInstanceIntent::ElementActivating => StepKind::ElementActivated,
+        ProcessInstanceIntent::ElementCompleted => StepKind::ElementCompleted,
+        ProcessInstanceIntent::ElementTerminated => StepKind::ElementTerminated,
+        // Without anybody who asked for it, the instance ends with another, or by itself.
+        ProcessInstanceIntent::ElementTerminating if is_process && record.actor.is_some() => {
+            StepKind::Canceled
+        }
+        ProcessInstanceIntent::Suspended => StepKind::Suspended,
+        ProcessInstanceIntent::Resumed => StepKind::Resumed,
+        ProcessInstanceIntent::ElementActivated
+        | ProcessInstanceIntent::ElementCompleting
+        | ProcessInstanceIntent::ElementTerminating
+        | ProcessInstanceIntent::SequenceFlowTaken
+        | ProcessInstanceIntent::ElementMigrated
+        | ProcessInstanceIntent::AncestorMigrated
+        | ProcessInstanceIntent::BusinessIdAssigned => return None,
+    })
+}
+
+fn kind_of_job(intent: Intent) -> Option<StepKind> {
+    Some(match JobIntent::of(intent)? {
+        JobIntent::Created => StepKind::JobCreated,
+        JobIntent::Activated => StepKind::JobActivated,
+        JobIntent::Completed => StepKind::JobCompleted,
+        JobIntent::Failed | JobIntent::ErrorThrown => StepKind::JobFailed,
+        JobIntent::TimedOut => StepKind::JobTimedOut,
+        JobIntent::Canceled => StepKind::JobCanceled,
+        JobIntent::Yielded
+        | JobIntent::RecurredAfterBackoff
+        | JobIntent::RetriesUpdated
+        | JobIntent::TimeoutUpdated
+        | JobIntent::PriorityUpdated
+        | JobIntent::Updated
+        | JobIntent::Migrated => return None,
     })
 }
 

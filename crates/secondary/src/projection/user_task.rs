@@ -1,6 +1,6 @@
 //! User tasks.
 
-use protocol::{Intent, Name, Record, UserTaskRecord};
+use protocol::{Name, Record, UserTaskIntent, UserTaskRecord};
 use search::Value;
 use search::model::user_task as task;
 
@@ -9,9 +9,10 @@ use super::names::Names;
 use crate::change::{Batch, Change, RowId};
 
 pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, batch: &mut Batch) {
+    let Some(intent) = UserTaskIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    let state = match record.intent {
-        Intent::Creating => {
+    let state = match intent {
+        UserTaskIntent::Creating => {
             let names = names.of(value.process_definition_key);
             let row = batch.insert(&task::ENTITY, id.clone());
             row.set(task::CREATED, record.timestamp_ms)
@@ -27,44 +28,44 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
             define(row, value);
             Some("CREATING")
         }
-        Intent::Created
-        | Intent::Assigned
-        | Intent::Updated
-        | Intent::AssignmentDenied
-        | Intent::UpdateDenied
-        | Intent::CompletionDenied => Some("CREATED"),
-        Intent::Assigning | Intent::Claiming => Some("ASSIGNING"),
-        Intent::Updating => Some("UPDATING"),
-        Intent::Completing => Some("COMPLETING"),
-        Intent::Canceling => Some("CANCELING"),
-        Intent::Completed => Some("COMPLETED"),
-        Intent::Canceled => Some("CANCELED"),
-        Intent::Migrated => {
+        UserTaskIntent::Created
+        | UserTaskIntent::Assigned
+        | UserTaskIntent::Updated
+        | UserTaskIntent::AssignmentDenied
+        | UserTaskIntent::UpdateDenied
+        | UserTaskIntent::CompletionDenied => Some("CREATED"),
+        UserTaskIntent::Assigning | UserTaskIntent::Claiming => Some("ASSIGNING"),
+        UserTaskIntent::Updating => Some("UPDATING"),
+        UserTaskIntent::Completing => Some("COMPLETING"),
+        UserTaskIntent::Canceling => Some("CANCELING"),
+        UserTaskIntent::Completed => Some("COMPLETED"),
+        UserTaskIntent::Canceled => Some("CANCELED"),
+        UserTaskIntent::Migrated => {
             let names = names.of(value.process_definition_key);
             let row = batch.update(&task::ENTITY, id.clone());
             define(row, value);
             row.set(task::PROCESS_NAME, &names.name).set(task::NAME, names.elements.get(&value.element_id));
             None
         }
-        // Corrections among them: they come while a listener has a say, and nothing is so yet.
-        _ => return,
+        // It comes while a listener has a say, and nothing is so yet.
+        UserTaskIntent::Corrected => return,
     };
     let row = batch.update(&task::ENTITY, id);
     if let Some(state) = state {
         row.set(task::STATE, state);
     }
-    if matches!(record.intent, Intent::Completed | Intent::Canceled) {
+    if matches!(intent, UserTaskIntent::Completed | UserTaskIntent::Canceled) {
         row.set(task::COMPLETED, record.timestamp_ms);
     }
     // While something is about to happen, the record shows what will be.
     if matches!(
-        record.intent,
-        Intent::Creating
-            | Intent::Created
-            | Intent::Assigned
-            | Intent::Updated
-            | Intent::Completed
-            | Intent::Migrated
+        intent,
+        UserTaskIntent::Creating
+            | UserTaskIntent::Created
+            | UserTaskIntent::Assigned
+            | UserTaskIntent::Updated
+            | UserTaskIntent::Completed
+            | UserTaskIntent::Migrated
     ) {
         attributes(row, value);
     }

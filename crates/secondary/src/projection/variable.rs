@@ -1,19 +1,21 @@
 //! Variables.
 
-use protocol::{Intent, Name, Record, VariableRecord};
+use protocol::{Name, Record, VariableIntent, VariableRecord};
 use search::model::{VALUE_CHARS_MAX, variable};
 
 use crate::change::{Batch, RowId};
 use crate::words::local;
 
 pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) {
+    let Some(intent) = VariableIntent::of(record.intent) else { return };
     let id = RowId::Key(record.key);
-    let shown = matches!(record.intent, Intent::Created | Intent::Updated).then(|| value.value.canonical());
+    let shown =
+        matches!(intent, VariableIntent::Created | VariableIntent::Updated).then(|| value.value.canonical());
     let shown = shown.as_deref().unwrap_or_default();
     let text = || Name::from(shown);
     let is_truncated = || shown.chars().nth(VALUE_CHARS_MAX).is_some();
-    match record.intent {
-        Intent::Created => {
+    match intent {
+        VariableIntent::Created => {
             batch
                 .insert(&variable::ENTITY, id)
                 .set(variable::NAME, local(&value.name))
@@ -26,18 +28,17 @@ pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) 
                 .set(variable::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(variable::DEFINITION_KEY, value.instance.process_definition_key);
         }
-        Intent::Updated => {
+        VariableIntent::Updated => {
             batch
                 .update(&variable::ENTITY, id)
                 .set(variable::VALUE, text())
                 .set(variable::IS_TRUNCATED, is_truncated());
         }
-        Intent::Migrated => {
+        VariableIntent::Migrated => {
             batch
                 .update(&variable::ENTITY, id)
                 .set(variable::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(variable::DEFINITION_KEY, value.instance.process_definition_key);
         }
-        _ => {}
     }
 }

@@ -2,8 +2,10 @@
 //! long as something is waited for. Boundary events, event sub-processes and event-based gateways have none.
 
 use protocol::{
-    ConditionalSubscriptionRecord, Intent, JobRecord, Key, MessageSubscriptionRecord, Name, Record,
-    RecordValue, SignalSubscriptionRecord, TimerRecord, UserTaskRecord, Word,
+    ConditionalSubscriptionIntent, ConditionalSubscriptionRecord, JobIntent, JobRecord, Key,
+    MessageSubscriptionIntent, MessageSubscriptionRecord, Name, Record, RecordValue,
+    SignalSubscriptionIntent, SignalSubscriptionRecord, TimerIntent, TimerRecord, UserTaskIntent,
+    UserTaskRecord, Word,
 };
 use search::Value;
 use search::model::wait_state as wait;
@@ -103,18 +105,31 @@ impl Place<'_> {
     }
 }
 
+/// An event that is waited for, or was until now.
+struct Waiting<'a> {
+    place: Place<'a>,
+    details: Details<'a>,
+    has_ended: bool,
+}
+
 fn id(element: Key, key: Key) -> RowId {
     RowId::Text(Name::from(format!("{element}_{key}")))
 }
 
 pub(super) fn apply(record: &Record, batch: &mut Batch) {
-    let (place, details) = match &record.value {
+    let waiting = match &record.value {
         RecordValue::Job(value) => return job(record, value, batch),
         RecordValue::UserTask(value) => return user_task(record, value, batch),
-        RecordValue::Timer(value) => timer(value),
-        RecordValue::ProcessMessageSubscription(value) => message(value),
-        RecordValue::SignalSubscription(value) => signal(value),
-        RecordValue::ConditionalSubscription(value) => condition(value),
+        RecordValue::Timer(value) => TimerIntent::of(record.intent).map(|intent| timer(value, intent)),
+        RecordValue::ProcessMessageSubscription(value) => {
+            MessageSubscriptionIntent::of(record.intent).map(|intent| message(value, intent))
+        }
+        RecordValue::SignalSubscription(value) => {
+            SignalSubscriptionIntent::of(record.intent).map(|intent| signal(value, intent))
+        }
+        RecordValue::ConditionalSubscription(value) => {
+            ConditionalSubscriptionIntent::of(record.intent).map(|intent| condition(value, intent))
+        }
         // No element waits for them.
         #[rustfmt::skip]
         RecordValue::Deployment(_) | RecordValue::ProcessInstance(_) | RecordValue::Incident(_)
@@ -138,18 +153,12 @@ pub(super) fn apply(record: &Record, batch: &mut Batch) {
         | RecordValue::Authorization(_) | RecordValue::AgentDefinition(_) | RecordValue::AgentInstance(_)
         | RecordValue::AgentHistory(_) | RecordValue::Purge(_) => return,
     };
-    if !place.is_catch_event() {
-        return;
-    }
-    match record.intent {
-        Intent::Created | Intent::Migrated => place.wait(record.key, &details, batch),
-        Intent::Triggered | Intent::Canceled | Intent::Correlated | Intent::Deleted => {
-            place.end(record.key, batch);
-        }
-        _ => {}
+    match waiting.filter(|waiting| waiting.place.is_catch_event()) {
+        Some(Waiting { place, details, has_ended: false }) => place.wait(record.key, &details, batch),
+        Some(Waiting { place, has_ended: true, .. }) => place.end(record.key, batch),
+        None => {}
     }
 }
-
 fn job(record: &Record, value: &JobRecord, batch: &mut Batch) {
     let place = Place {
         element: Some(value.element_instance_key),
@@ -160,11 +169,24 @@ fn job(record: &Record, value: &JobRecord, batch: &mut Batch) {
         process_id: Some(&value.instance.bpmn_process_id),
         tenant_id: &value.tenant_id,
     };
-    match record.intent {
-        Intent::ErrorThrown if value.is_uncaught => {}
-        Intent::Completed | Intent::Canceled | Intent::ErrorThrown => return place.end(record.key, batch),
-        Intent::Created | Intent::Failed | Intent::RetriesUpdated | Intent::Updated | Intent::Migrated => {}
-        _ => return,
+    let Some(intent) = JobIntent::of(record.intent) else { return };
+    match intent {
+        JobIntent::ErrorThrown if value.is_uncaught => {}
+        JobIntent::Completed | JobIntent::Canceled | JobIntent::ErrorThrown => {
+            return place.end(record.key, batch);
+        }
+        JobIntent::Created
+        | JobIntent::Failed
+        | JobIntent::RetriesUpdated
+        | JobIntent::Updated
+        | JobIntent::Migrated => {}
+        // They change nothing that is shown.
+        JobIntent::Activated
+        | JobIntent::TimedOut
+        | JobIntent::Yielded
+        | JobIntent::RecurredAfterBackoff
+        | JobIntent::TimeoutUpdated
+        | JobIntent::PriorityUpdated => return,
     }
     let listener = value.job_listener_event_type.as_str();
     let details = Details::Job {
@@ -187,15 +209,28 @@ fn user_task(record: &Record, value: &UserTaskRecord, batch: &mut Batch) {
         process_id: Some(&value.bpmn_process_id),
         tenant_id: &value.tenant_id,
     };
-    match record.intent {
-        Intent::Completed | Intent::Canceled => place.end(record.key, batch),
-        // Others show what may be denied yet.
-        Intent::Created | Intent::Assigned | Intent::Updated | Intent::Migrated => {
+    let Some(intent) = UserTaskIntent::of(record.intent) else { return };
+    match intent {
+        UserTaskIntent::Completed | UserTaskIntent::Canceled => place.end(record.key, batch),
+        UserTaskIntent::Created
+        | UserTaskIntent::Assigned
+        | UserTaskIntent::Updated
+        | UserTaskIntent::Migrated => {
             let details =
                 Details::UserTask { task_key: record.key.to_string(), due_date: moment(&value.due_date) };
             place.wait(record.key, &details, batch);
         }
-        _ => {}
+        // They show what may be denied yet, or what was.
+        UserTaskIntent::Creating
+        | UserTaskIntent::Assigning
+        | UserTaskIntent::Claiming
+        | UserTaskIntent::AssignmentDenied
+        | UserTaskIntent::Updating
+        | UserTaskIntent::UpdateDenied
+        | UserTaskIntent::Completing
+        | UserTaskIntent::CompletionDenied
+        | UserTaskIntent::Canceling
+        | UserTaskIntent::Corrected => {}
     }
 }
 
@@ -206,7 +241,11 @@ fn moment(text: &Name) -> Option<String> {
     Some(format!("{time:.3}"))
 }
 
-fn timer(value: &TimerRecord) -> (Place<'_>, Details<'_>) {
+fn timer(value: &TimerRecord, intent: TimerIntent) -> Waiting<'_> {
+    let has_ended = match intent {
+        TimerIntent::Created | TimerIntent::Migrated => false,
+        TimerIntent::Triggered | TimerIntent::Canceled => true,
+    };
     let place = Place {
         element: value.element_instance_key,
         element_id: &value.target_element_id,
@@ -216,10 +255,15 @@ fn timer(value: &TimerRecord) -> (Place<'_>, Details<'_>) {
         process_id: value.bpmn_process_id.as_ref(),
         tenant_id: &value.tenant_id,
     };
-    (place, Details::Timer { due_date: value.due_date_ms, repetitions: value.repetitions })
+    let details = Details::Timer { due_date: value.due_date_ms, repetitions: value.repetitions };
+    Waiting { place, details, has_ended }
 }
 
-fn message(value: &MessageSubscriptionRecord) -> (Place<'_>, Details<'_>) {
+fn message(value: &MessageSubscriptionRecord, intent: MessageSubscriptionIntent) -> Waiting<'_> {
+    let has_ended = match intent {
+        MessageSubscriptionIntent::Created | MessageSubscriptionIntent::Migrated => false,
+        MessageSubscriptionIntent::Correlated | MessageSubscriptionIntent::Deleted => true,
+    };
     let place = Place {
         element: Some(value.element_instance_key),
         element_id: value.element_id.as_ref().unwrap_or(&value.bpmn_process_id),
@@ -230,10 +274,15 @@ fn message(value: &MessageSubscriptionRecord) -> (Place<'_>, Details<'_>) {
         tenant_id: &value.tenant_id,
     };
     let correlation_key = Some(value.correlation_key.as_str()).filter(|key| !key.is_empty());
-    (place, Details::Message { message_name: value.message_name.as_str(), correlation_key })
+    let details = Details::Message { message_name: value.message_name.as_str(), correlation_key };
+    Waiting { place, details, has_ended }
 }
 
-fn signal(value: &SignalSubscriptionRecord) -> (Place<'_>, Details<'_>) {
+fn signal(value: &SignalSubscriptionRecord, intent: SignalSubscriptionIntent) -> Waiting<'_> {
+    let has_ended = match intent {
+        SignalSubscriptionIntent::Created | SignalSubscriptionIntent::Migrated => false,
+        SignalSubscriptionIntent::Deleted => true,
+    };
     let place = Place {
         element: value.catch_event_instance_key,
         element_id: &value.catch_event_id,
@@ -243,10 +292,15 @@ fn signal(value: &SignalSubscriptionRecord) -> (Place<'_>, Details<'_>) {
         process_id: Some(&value.bpmn_process_id),
         tenant_id: &value.tenant_id,
     };
-    (place, Details::Signal { signal_name: value.signal_name.as_str() })
+    let details = Details::Signal { signal_name: value.signal_name.as_str() };
+    Waiting { place, details, has_ended }
 }
 
-fn condition(value: &ConditionalSubscriptionRecord) -> (Place<'_>, Details<'_>) {
+fn condition(value: &ConditionalSubscriptionRecord, intent: ConditionalSubscriptionIntent) -> Waiting<'_> {
+    let has_ended = match intent {
+        ConditionalSubscriptionIntent::Created | ConditionalSubscriptionIntent::Migrated => false,
+        ConditionalSubscriptionIntent::Triggered | ConditionalSubscriptionIntent::Deleted => true,
+    };
     let place = Place {
         element: value.element_instance_key,
         element_id: &value.catch_event_id,
@@ -261,5 +315,6 @@ fn condition(value: &ConditionalSubscriptionRecord) -> (Place<'_>, Details<'_>) 
         [] => vec!["create", "update"],
         events => events.iter().map(Name::as_str).collect(),
     };
-    (place, Details::Condition { expression: value.condition.as_str(), events })
+    let details = Details::Condition { expression: value.condition.as_str(), events };
+    Waiting { place, details, has_ended }
 }
