@@ -91,16 +91,7 @@ impl Engine {
         for command in &batch.commands {
             self.meta.position += 1;
             self.meter.begin_command(&self.options.work);
-            let response = match command {
-                Command::Tick => self.tick(effects)?,
-                Command::Continue { max_records } => self.go_on(*max_records, effects)?,
-                Command::ActivateVersion { version } => Some(self.activate_version(*version)?),
-                Command::Configure { settings } => Some(Ok(self.configure(settings))),
-                Command::Purge { after } => Some(self.purge(*after, effects)?),
-                Command::EndChange(change_id) => Some(Ok(self.end_change(*change_id))),
-                Command::Idempotent { by, command } => self.run_once(by, command, effects)?,
-                command => self.run(command, effects)?,
-            };
+            let response = self.apply_command(command, effects)?;
             effects.responses.push(response);
         }
         self.meter.begin_command(&self.options.work);
@@ -109,6 +100,63 @@ impl Engine {
         }
         self.keep_late_answers(effects, late)?;
         self.finish(effects)
+    }
+
+    /// Those that change the engine itself have a transaction of their own, or several.
+    fn apply_command(
+        &mut self,
+        command: &Command,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        match command {
+            Command::Tick => self.tick(effects),
+            Command::Continue { max_records } => self.go_on(*max_records, effects),
+            Command::ActivateVersion { version } => Ok(Some(self.activate_version(*version)?)),
+            Command::Configure { settings } => Ok(Some(Ok(self.configure(settings)))),
+            Command::Purge { after } => Ok(Some(self.purge(*after, effects)?)),
+            Command::EndChange(change_id) => Ok(Some(Ok(self.end_change(*change_id)))),
+            Command::Idempotent { by, command } => self.run_once(by, command, effects),
+            Command::Deploy(_)
+            | Command::DeleteResource(_)
+            | Command::DeleteHistory(_)
+            | Command::CreateInstance(_)
+            | Command::CancelInstance { .. }
+            | Command::SuspendInstance { .. }
+            | Command::ResumeInstance { .. }
+            | Command::AssignBusinessId { .. }
+            | Command::CreateAgentInstance(_)
+            | Command::UpdateAgentInstance(_)
+            | Command::CompleteJob(_)
+            | Command::FailJob(_)
+            | Command::ThrowError(_)
+            | Command::UpdateJob(_)
+            | Command::YieldJobs { .. }
+            | Command::PublishMessage(_)
+            | Command::CorrelateMessage(_)
+            | Command::ResolveIncident { .. }
+            | Command::SetVariables(_)
+            | Command::Clock(_)
+            | Command::AcknowledgeExport { .. }
+            | Command::ParkRecord(_)
+            | Command::UnparkRecords { .. }
+            | Command::BroadcastSignal(_)
+            | Command::EvaluateConditionals(_)
+            | Command::Unban { .. }
+            | Command::ForgetExporter { .. }
+            | Command::ActivateAdHoc(_)
+            | Command::MigrateInstance(_)
+            | Command::CreateBatchOperation(_)
+            | Command::ChangeBatchOperation { .. }
+            | Command::ResolveInstanceIncidents { .. }
+            | Command::AddBatchItems(_)
+            | Command::ModifyInstance(_)
+            | Command::EvaluateDecision(_)
+            | Command::UserTask(_)
+            | Command::GlobalListener(_)
+            | Command::ClusterVariable(_)
+            | Command::Identity(_)
+            | Command::Asked { .. } => self.run(command, effects),
+        }
     }
 
     fn finish(&mut self, effects: &mut Effects) -> Result<(), ApplyError> {

@@ -72,13 +72,25 @@ impl CommandContext<'_> {
             }
             // Of a definition that is deleted, each that may not be is told of.
             (BatchAction::DeleteWithResource(_), Some(owner)) => self.knows_tenant(caller, &owner.tenant_id),
-            _ => match self.tables.instances.get(&found.process_instance_key)? {
-                Some(instance) => {
-                    self.may_on_instance(Some(caller), PermissionType::ReadProcessInstance, &instance)
+            (
+                BatchAction::Cancel
+                | BatchAction::Resolve
+                | BatchAction::Migrate(_)
+                | BatchAction::Modify(_)
+                | BatchAction::Suspend
+                | BatchAction::Resume
+                | BatchAction::UpdateJobs(_),
+                _,
+            )
+            | (BatchAction::DeleteHistory(_) | BatchAction::DeleteWithResource(_), None) => {
+                match self.tables.instances.get(&found.process_instance_key)? {
+                    Some(instance) => {
+                        self.may_on_instance(Some(caller), PermissionType::ReadProcessInstance, &instance)
+                    }
+                    // It has ended meanwhile, and whose it was is forgotten.
+                    None => Ok(!caller.checks_tenants && !caller.checks_authorizations),
                 }
-                // It has ended meanwhile, and whose it was is forgotten.
-                None => Ok(!caller.checks_tenants && !caller.checks_authorizations),
-            },
+            }
         }
     }
 }

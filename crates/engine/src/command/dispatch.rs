@@ -8,6 +8,7 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::origin::CommandOrigin;
 use crate::core::step::Step;
+use crate::core::step_instance::InSuspension;
 use crate::entity::Phase;
 
 impl CommandContext<'_> {
@@ -40,12 +41,10 @@ impl CommandContext<'_> {
             return self.erase_instance(instance_key);
         }
         if self.tables.is_suspended(instance_key)? {
-            match step {
-                // It ends the suspension.
-                Step::Terminate { key } if key == instance_key => {}
-                // A signal is for those who wait at its time.
-                Step::TriggerSignal { .. } => return Ok(()),
-                step => {
+            match step.in_suspension_of(instance_key) {
+                InSuspension::Runs => {}
+                InSuspension::IsLost => return Ok(()),
+                InSuspension::Waits => {
                     self.set_step_aside(instance_key, step);
                     return Ok(());
                 }

@@ -62,25 +62,28 @@ impl CommandContext<'_> {
         with_next: bool,
         touched: &mut BTreeSet<Key>,
     ) -> Result<(), Failure> {
-        match command.asked() {
-            Command::Continue { max_records } if with_next => {
-                let in_turn = max_records.is_some();
-                for (_, step) in left_over::next_steps(self.tables, self.meta, self.options, in_turn)? {
-                    touched.extend(step.process_instance(self.tables)?);
-                }
+        if let Some(subject) = command.facts().subject {
+            touched.extend(self.instance_of(subject)?);
+        }
+        if with_next {
+            self.note_next(command.asked(), touched)?;
+        }
+        Ok(())
+    }
+
+    /// Instances whose left-over steps or timers the command would have gone on with.
+    fn note_next(&mut self, command: &Command, touched: &mut BTreeSet<Key>) -> Result<(), Failure> {
+        if let Command::Continue { max_records } = command {
+            let in_turn = max_records.is_some();
+            for (_, step) in left_over::next_steps(self.tables, self.meta, self.options, in_turn)? {
+                touched.extend(step.process_instance(self.tables)?);
             }
-            Command::Tick if with_next => {
-                for due in due::next(self.tables, self.meta, self.options)? {
-                    // Jobs and messages take no steps that could be at work for long.
-                    let Due::Timer(_, key, _) = due else { continue };
-                    let timer = self.tables.timers.get(&key)?;
-                    touched.extend(timer.and_then(|timer| timer.process_instance_key));
-                }
-            }
-            command => {
-                if let Some(subject) = command.facts().subject {
-                    touched.extend(self.instance_of(subject)?);
-                }
+        } else if matches!(command, Command::Tick) {
+            for due in due::next(self.tables, self.meta, self.options)? {
+                // Jobs and messages take no steps that could be at work for long.
+                let Due::Timer(_, key, _) = due else { continue };
+                let timer = self.tables.timers.get(&key)?;
+                touched.extend(timer.and_then(|timer| timer.process_instance_key));
             }
         }
         Ok(())

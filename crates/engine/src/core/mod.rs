@@ -15,4 +15,4 @@ pub(crate) mod recorded;
 pub(crate) mod settings;
 pub(crate) mod slices;
 pub mod step;
-mod step_instance;
+pub(crate) mod step_instance;
