@@ -283,11 +283,11 @@ impl Proposer {
 
     /// Tells the clients of an entry that it failed.
     fn failed(&self, proposed: &Proposed, error: &RouteError) {
-        let yielded = proposed.batch.commands.iter().filter_map(|command| match command {
-            Command::YieldJobs { job_keys, deadlines_ms: Some(deadlines_ms) } => {
-                Some(job_keys.iter().copied().zip(deadlines_ms.iter().copied()))
-            }
-            _ => None,
+        let yielded = proposed.batch.commands.iter().filter_map(|command| {
+            let Command::YieldJobs { job_keys, deadlines_ms: Some(deadlines_ms) } = command else {
+                return None;
+            };
+            Some(job_keys.iter().copied().zip(deadlines_ms.iter().copied()))
         });
         self.shared.demand.give_back_again(yielded.flatten());
         let partition = self.shared.number;

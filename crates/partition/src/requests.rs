@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use broker_api::{Activation, Answer, JobRequest, JobStream, Requester, SubmitError};
 use engine::Outcome;
 use protocol::{
-    AwaitResult, Command, CompleteJob, CorrelateMessage, CreateInstance, ENTRIES_SETTING, Key, Name,
-    PublishMessage, Query, QueryReply, Rejection, RejectionType, Response,
+    AwaitResult, Command, CreateInstance, ENTRIES_SETTING, Key, Name, Query, QueryReply, Rejection,
+    RejectionType, Response,
 };
 
 use tokio::sync::oneshot;
@@ -287,21 +287,13 @@ impl Partition {
         self.check(class)?;
         self.check_bytes(command.payload())?;
         self.check_entries(&command)?;
-        let is_unique = self.options.unique_business_ids;
-        match command.asked_mut() {
-            Command::CreateInstance(create) => create.unique_business_id = is_unique,
-            Command::AssignBusinessId { claim, .. }
-            | Command::CompleteJob(CompleteJob { business_id: Some(claim), .. })
-            | Command::PublishMessage(PublishMessage { business_id: Some(claim), .. })
-            | Command::CorrelateMessage(CorrelateMessage { business_id: Some(claim), .. }) => {
-                claim.is_unique = is_unique;
-            }
-            // It removes nothing of after a purge that the client does not know, also if it comes late.
-            Command::Purge { after: after @ None } => {
-                self.catch_up().await?;
-                *after = Some(self.cluster_change().map_or(0, |change| change.id));
-            }
-            _ => {}
+        if let Some(is_unique) = command.unique_business_id_mut() {
+            *is_unique = self.options.unique_business_ids;
+        }
+        // It removes nothing of after a purge that the client does not know, also if it comes late.
+        if let Command::Purge { after: after @ None } = command.asked_mut() {
+            self.catch_up().await?;
+            *after = Some(self.cluster_change().map_or(0, |change| change.id));
         }
         if matches!(command.asked(), Command::Clock(_)) && !self.options.controlled_clock {
             return Err(Rejection::new(

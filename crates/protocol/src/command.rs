@@ -2,6 +2,7 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
+mod business_id;
 mod decision;
 mod entries;
 mod facts;
