@@ -1,5 +1,6 @@
 //! A validated request, and its ways to the broker and to secondary storage.
 
+use super::checks::TenantIn;
 use super::contract::{Media, Operation};
 use super::download::Download;
 use super::fields::{Fields, parse_key};
@@ -95,21 +96,15 @@ impl<'a> Call<'a> {
     /// contract all that name one in their bodies; of those in paths, the tenant is the subject, or the owner of one.
     pub(super) fn check_tenants(&self) -> Result<(), Failure> {
         let (tenancy, id) = (self.gateway.options.tenancy, self.operation.spec().id);
-        match self.operation {
-            Operation::CreateProcessInstance
-            | Operation::PublishMessage
-            | Operation::CorrelateMessage
-            | Operation::BroadcastSignal
-            | Operation::EvaluateDecision
-            | Operation::EvaluateConditionals => tenancy.check(id, self.fields.text("tenantId").as_deref()),
-            Operation::CreateDeployment => tenancy.check(id, self.form.text("tenantId")),
-            Operation::EvaluateExpression => {
+        match self.operation.checks().tenant {
+            TenantIn::Nothing => Ok(()),
+            TenantIn::Body => tenancy.check(id, self.fields.text("tenantId").as_deref()),
+            TenantIn::BodyAtWill => {
                 self.fields.text("tenantId").map_or(Ok(()), |tenant_id| tenancy.check_named(id, &tenant_id))
             }
-            Operation::ActivateJobs if self.fields.text("tenantFilter").as_deref() != Some("ASSIGNED") => {
-                tenancy.check_list(id, &self.fields.names("tenantIds"))
-            }
-            _ => Ok(()),
+            TenantIn::Form => tenancy.check(id, self.form.text("tenantId")),
+            TenantIn::List if self.fields.text("tenantFilter").as_deref() == Some("ASSIGNED") => Ok(()),
+            TenantIn::List => tenancy.check_list(id, &self.fields.names("tenantIds")),
         }
         .map_err(Failure::invalid)
     }

@@ -10,6 +10,7 @@
 mod batch_searches;
 mod baton;
 mod call;
+mod checks;
 mod contract;
 mod download;
 mod exchange;

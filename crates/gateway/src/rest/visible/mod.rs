@@ -1,8 +1,9 @@
 //! Read authorization.
 //!
 //! Rows of secondary storage pass a filter that is made of what somebody may do, once until that changes
-//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). Answers of neither
-//! kind, and no command, which the engine checks itself, is in the table of `operations.rs`.
+//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). Operations whose answers
+//! are of neither kind, and which are no command, which the engine checks itself, take the permissions of the table in
+//! `checks.rs` (`operations.rs`).
 //!
 //! A principal without permission for an entity of its own tenant is refused; for entities of other tenants it does
 //! not learn that they exist.

@@ -8,65 +8,6 @@ use crate::rest::contract::Operation;
 use crate::rest::problem::Failure;
 use crate::rest::problem_code::Code;
 
-/// Permissions of which an operation requires one.
-fn need(operation: Operation) -> &'static [(R, P)] {
-    match operation {
-        Operation::CreateDocument | Operation::CreateDocuments => &[(R::Document, P::Create)],
-        Operation::GetDocument | Operation::CreateDocumentLink => &[(R::Document, P::Read)],
-        Operation::DeleteDocument => &[(R::Document, P::Delete)],
-        Operation::EvaluateExpression => &[(R::Expression, P::Evaluate)],
-        Operation::GetUsageMetrics => &[(R::System, P::ReadUsageMetric)],
-        Operation::GetGlobalJobStatistics
-        | Operation::GetJobTypeStatistics
-        | Operation::GetJobWorkerStatistics
-        | Operation::GetJobTimeSeriesStatistics
-        | Operation::GetJobErrorStatistics
-        | Operation::ListJobTypes
-        | Operation::ListWorkers => &[(R::System, P::ReadJobMetric)],
-        Operation::GetCluster | Operation::ListParkedRecords | Operation::ListBannedInstances => {
-            &[(R::System, P::Read)]
-        }
-        Operation::ReplayParkedRecords
-        | Operation::ReleaseBannedInstance
-        | Operation::CancelBannedInstance => &[(R::System, P::Update)],
-        Operation::GetExportingStatus
-        | Operation::GetClusterExportingStatus
-        | Operation::PauseExporting
-        | Operation::PauseClusterExporting
-        | Operation::ResumeExporting
-        | Operation::ResumeClusterExporting => &[(R::Exporter, P::Pause)],
-        Operation::TakeRuntimeBackup
-        | Operation::TakeRuntimeBackupAsClusterAdmin
-        | Operation::SyncRuntimeBackupState
-        | Operation::SyncRuntimeBackupStateAsClusterAdmin
-        | Operation::TakeHistoryBackup
-        | Operation::TakeHistoryBackupAsClusterAdmin => &[(R::Backup, P::Create)],
-        Operation::ListRuntimeBackups
-        | Operation::ListRuntimeBackupsAsClusterAdmin
-        | Operation::GetRuntimeBackup
-        | Operation::GetRuntimeBackupAsClusterAdmin
-        | Operation::GetRuntimeBackupState
-        | Operation::GetRuntimeBackupStateAsClusterAdmin
-        | Operation::ListHistoryBackups
-        | Operation::ListHistoryBackupsAsClusterAdmin
-        | Operation::GetHistoryBackup
-        | Operation::GetHistoryBackupAsClusterAdmin => &[(R::Backup, P::Read)],
-        Operation::DeleteRuntimeBackup
-        | Operation::DeleteRuntimeBackupAsClusterAdmin
-        | Operation::DeleteRuntimeBackupState
-        | Operation::DeleteRuntimeBackupStateAsClusterAdmin
-        | Operation::DeleteHistoryBackup
-        | Operation::DeleteHistoryBackupAsClusterAdmin => &[(R::Backup, P::Delete)],
-        Operation::Restore | Operation::RestoreAsClusterAdmin | Operation::GetRestoreStatus => {
-            &[(R::Backup, P::Restore)]
-        }
-        Operation::ChangeClusterMode | Operation::ChangeClusterModeAsClusterAdmin => {
-            &[(R::System, P::Update), (R::Backup, P::Restore)]
-        }
-        _ => &[],
-    }
-}
-
 impl Call<'_> {
     /// Refuses to put something before others on behalf of somebody without any permission.
     pub(in crate::rest) async fn check_sharing(&self) -> Result<(), Failure> {
@@ -80,7 +21,7 @@ impl Call<'_> {
 
     /// Refuses an operation that whoever asks may not have, and one for a tenant that it is not assigned to.
     pub(in crate::rest) async fn check_operation(&self) -> Result<(), Failure> {
-        let needed = need(self.operation);
+        let needed = self.operation.checks().permissions;
         // The tenant of a scope is that of its instance, which is looked at by itself.
         let names_tenant = self.operation == Operation::EvaluateExpression
             && (self.fields.text("tenantId").is_some() || self.fields.text("scopeKey").is_none());

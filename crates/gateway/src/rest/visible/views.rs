@@ -237,10 +237,10 @@ fn restrict_identity(
             page.items.retain(|view| sees(R::User, &view.username));
             Ok(())
         }
-        IdentityReply::Circle(view) => match query {
-            IdentityQuery::Circle { kind, .. } => show(resource_of(*kind), &view.circle.id),
-            _ => Err(forbidden(R::Group, P::Read)),
-        },
+        IdentityReply::Circle(view) => {
+            let IdentityQuery::Circle { kind, .. } = query else { return Err(forbidden(R::Group, P::Read)) };
+            show(resource_of(*kind), &view.circle.id)
+        }
         IdentityReply::Circles(page) => {
             if let IdentityQuery::Circles { kind, .. } | IdentityQuery::CirclesOf { kind, .. } = query {
                 page.items.retain(|view| sees(resource_of(*kind), &view.circle.id));
