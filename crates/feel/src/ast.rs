@@ -147,6 +147,16 @@ pub(crate) enum Step {
     Invoke(Arguments),
 }
 
+impl Step {
+    /// The name of a step to an entry of a context, or to a property.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Path(name) => Some(name),
+            Self::Filter { .. } | Self::Method { .. } | Self::Invoke(_) => None,
+        }
+    }
+}
+
 /// Static classification of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterKind {

@@ -1,6 +1,6 @@
 //! Compiled expressions: the interface of the crate.
 
-use crate::ast::{Name, Node, Step};
+use crate::ast::{Name, Node};
 use crate::diagnostics::{Evaluation, EvaluationError, ParseError};
 use crate::environment::{Budget, Environment, Variables};
 use crate::evaluate::Evaluator;
@@ -71,7 +71,7 @@ impl Expression {
     /// The root variable if the expression is just a variable or a path of names from one, such as `order.customer`.
     pub fn as_path_root(&self) -> Option<&str> {
         let variable = match self.0.node(self.0.root) {
-            Node::Postfix { base, steps } if steps.iter().all(|step| matches!(step, Step::Path(_))) => {
+            Node::Postfix { base, steps } if steps.iter().all(|step| step.name().is_some()) => {
                 self.0.node(*base)
             }
             node => node,

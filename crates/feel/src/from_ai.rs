@@ -1,6 +1,6 @@
 //! Calls of `fromAi` in an expression: the parameters of a tool, which its activation must provide.
 
-use crate::ast::{Arguments, Call, Name, Node, NodeId, Step};
+use crate::ast::{Arguments, Call, Name, Node, NodeId};
 use crate::expression::Expression;
 use crate::program::Program;
 use crate::value::Value;
@@ -82,14 +82,10 @@ fn optional(
 fn path_of(program: &Program, node: NodeId) -> Option<String> {
     let Node::Postfix { base, steps } = program.node(node) else { return None };
     let Node::Variable(Name::Global(slot)) = program.node(*base) else { return None };
-    if *program.variables[*slot as usize] != *ROOT || !steps.iter().all(|step| matches!(step, Step::Path(_)))
-    {
+    if *program.variables[*slot as usize] != *ROOT || !steps.iter().all(|step| step.name().is_some()) {
         return None;
     }
-    match steps.last() {
-        Some(Step::Path(name)) => Some(name.to_string()),
-        _ => None,
-    }
+    steps.last()?.name().map(ToOwned::to_owned)
 }
 
 /// The value of a literal, list or context of such.
