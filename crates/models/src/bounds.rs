@@ -86,14 +86,11 @@ impl Bounds {
     /// If it exceeds a bound, or if an incident or a refusal does not name the limit that caused it.
     pub fn apply(&mut self, engine: &mut Engine, batch: &Batch, effects: &mut Effects) -> Taken {
         for command in &batch.commands {
-            match command.asked() {
-                Command::Deploy(deploy) => {
-                    self.model_bytes +=
-                        deploy.resources.iter().map(|file| file.content.len() as u64).sum::<u64>();
-                }
-                Command::DeleteResource(_) => self.deletes = true,
-                _ => {}
+            if let Command::Deploy(deploy) = command.asked() {
+                self.model_bytes +=
+                    deploy.resources.iter().map(|file| file.content.len() as u64).sum::<u64>();
             }
+            self.deletes |= matches!(command.asked(), Command::DeleteResource(_));
         }
         let decisions =
             |engine: &Engine| engine.counters().decisions_evaluated + engine.counters().decisions_failed;
@@ -125,9 +122,9 @@ impl Bounds {
     }
 
     fn check_messages(&self, effects: &Effects) -> Result<(), String> {
-        let incidents = effects.records.iter().filter_map(|record| match &record.value {
-            RecordValue::Incident(incident) => Some(&*incident.error_message),
-            _ => None,
+        let incidents = effects.records.iter().filter_map(|record| {
+            let RecordValue::Incident(incident) = &record.value else { return None };
+            Some(&*incident.error_message)
         });
         let refusals = effects.responses.iter().filter_map(|response| match response {
             Some(Err(rejection)) => Some(&*rejection.reason),

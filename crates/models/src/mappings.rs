@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use protocol::{Document, Intent, Json, Key, Name, ProcessInstanceRecord, Record, RecordValue};
+use protocol::{
+    Document, Intent, Json, Key, Name, ProcessInstanceRecord, Record, RecordValue, VariableRecord,
+};
 
 use crate::generator::Generator;
 
@@ -221,36 +223,45 @@ pub fn check_mappings<'a>(models: &[String], records: impl Iterator<Item = &'a R
     let records: Vec<&Record> = records.collect();
     let mut scopes = Scopes::default();
     for (at, record) in records.iter().enumerate() {
-        match &record.value {
-            RecordValue::Variable(value) if matches!(record.intent, Intent::Created | Intent::Updated) => {
-                check_input(&mut scopes, &mappings, value.scope_key, &value.name);
-                scopes.set(value.scope_key, &value.name, &value.value);
-                if let Some(instance) = scopes.instances.get_mut(&value.scope_key)
-                    && let Some(wanted) =
-                        instance.wanted.as_mut().and_then(|wanted| wanted.remove(&*value.name))
-                {
-                    let id = &instance.element_id;
-                    assert_eq!(Tree::of(&value.value), wanted, "'{}' by the inputs of {id}", value.name);
-                }
+        if let RecordValue::Variable(value) = &record.value {
+            if matches!(record.intent, Intent::Created | Intent::Updated) {
+                check_variable(&mut scopes, &mappings, value);
             }
-            RecordValue::ProcessInstance(value) => match record.intent {
-                Intent::ElementActivating => {
-                    let (element_id, scope_key) =
-                        (value.element_id.to_string(), value.flow_scope_key.unwrap_or(0));
-                    scopes.instances.insert(record.key, Instance { element_id, scope_key, wanted: None });
-                }
-                Intent::ElementActivated => {
-                    let missing = scopes.instances.get(&record.key).and_then(|found| found.wanted.as_ref());
-                    let is_all = missing.is_none_or(BTreeMap::is_empty);
-                    assert!(is_all, "inputs of {} lack {missing:?}", value.element_id);
-                }
-                Intent::ElementCompleting => {
-                    check_outputs(&scopes, &mappings, record.key, value, &records[at + 1..]);
-                }
-                _ => {}
-            },
-            _ => {}
+        } else if let RecordValue::ProcessInstance(value) = &record.value {
+            check_element(&mut scopes, &mappings, record, value, &records[at + 1..]);
         }
+    }
+}
+
+/// A variable is set, by an input or otherwise.
+fn check_variable(scopes: &mut Scopes, mappings: &HashMap<String, Mappings>, value: &VariableRecord) {
+    check_input(scopes, mappings, value.scope_key, &value.name);
+    scopes.set(value.scope_key, &value.name, &value.value);
+    if let Some(instance) = scopes.instances.get_mut(&value.scope_key)
+        && let Some(wanted) = instance.wanted.as_mut().and_then(|wanted| wanted.remove(&*value.name))
+    {
+        let id = &instance.element_id;
+        assert_eq!(Tree::of(&value.value), wanted, "'{}' by the inputs of {id}", value.name);
+    }
+}
+
+/// An element instance goes on in its life; `records` are those behind.
+fn check_element(
+    scopes: &mut Scopes,
+    mappings: &HashMap<String, Mappings>,
+    record: &Record,
+    value: &ProcessInstanceRecord,
+    records: &[&Record],
+) {
+    if record.intent == Intent::ElementActivating {
+        let (element_id, scope_key) = (value.element_id.to_string(), value.flow_scope_key.unwrap_or(0));
+        scopes.instances.insert(record.key, Instance { element_id, scope_key, wanted: None });
+    } else if record.intent == Intent::ElementActivated {
+        let missing = scopes.instances.get(&record.key).and_then(|found| found.wanted.as_ref());
+        let is_all = missing.is_none_or(BTreeMap::is_empty);
+        assert!(is_all, "inputs of {} lack {missing:?}", value.element_id);
+    } else if record.intent == Intent::ElementCompleting {
+        check_outputs(scopes, mappings, record.key, value, records);
     }
 }
 
@@ -282,17 +293,19 @@ fn check_outputs(
     let mut own = BTreeMap::new();
     let mut brought = BTreeMap::new();
     for record in records {
-        match &record.value {
-            RecordValue::Variable(value) if value.scope_key == key => {
+        if let RecordValue::Variable(value) = &record.value {
+            if value.scope_key == key {
                 own.insert(value.name.to_string(), Tree::of(&value.value));
-            }
-            RecordValue::Variable(value) => {
+            } else {
                 brought.entry(value.name.to_string()).or_insert_with(|| Tree::of(&value.value));
             }
-            // The step failed, and has to be tried again.
-            RecordValue::Incident(_) => return,
-            RecordValue::ProcessInstance(_) | RecordValue::Job(_) => break,
-            _ => {}
+        }
+        // The step failed, and has to be tried again.
+        if matches!(record.value, RecordValue::Incident(_)) {
+            return;
+        }
+        if matches!(record.value, RecordValue::ProcessInstance(_) | RecordValue::Job(_)) {
+            break;
         }
     }
     let mut inside = Scopes { instances: HashMap::new(), values: HashMap::new() };
