@@ -335,9 +335,10 @@ struct ToArchive {
 fn noted(record: &Record) -> Noted {
     let mut hasher = DefaultHasher::new();
     format!("{record:?}").hash(&mut hasher);
-    let instance = match &record.value {
-        RecordValue::ProcessInstance(record) => record.instance.process_instance_key,
-        _ => 0,
+    let instance = if let RecordValue::ProcessInstance(record) = &record.value {
+        record.instance.process_instance_key
+    } else {
+        0
     };
     Noted { hash: hasher.finish(), instance }
 }
