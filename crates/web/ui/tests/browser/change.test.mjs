@@ -438,7 +438,7 @@ test('each number of the overview is that of the list that it leads to, suspende
   await until(async () => (await search(server, 'process-instances', { processDefinitionId: 'counted', state: 'SUSPENDED' })).page.totalItems === 2, 'two are suspended');
   await withPage(server, async (page) => {
     await opens(page, '/operate');
-    await page.getByRole('link', { name: 'Counted' }).waitFor();
+    await page.getByRole('link', { name: 'Counted', exact: true }).waitFor();
     await page.getByRole('link', { name: 'counted out' }).waitFor();
     const told = await page.locator('.totals a, td.number a').evaluateAll((links) => links.map((link) => [link.getAttribute('href'), /\d[\d,]*/.exec(link.innerText)[0]]));
     assert.ok(told.length >= 6, JSON.stringify(told));
