@@ -194,20 +194,20 @@ fn incidents_are_resolved_and_jobs_get_a_retry() {
               < job a retries 1 deadline 600000 variables {}
               < job #2.a retries 1 deadline 600000 variables {}
             > resolve-all #3
+              B2 finds 1
+              job #4.c retries updated retries 1
+              incident #4.c JOB_NO_RETRIES resolved
+              B2 item completed
               B2 completed
               = B2 RESOLVE_INCIDENT
             > resolve-all #4
-              B3 finds 1
-              job #4.c retries updated retries 1
-              incident #4.c JOB_NO_RETRIES resolved
-              B3 item completed
               B3 completed
               = B3 RESOLVE_INCIDENT
             > items B2
-              B2 COMPLETED: 0 of 0 done, 0 failed
-            > items B3
-              B3 COMPLETED: 1 of 1 done, 0 failed
+              B2 COMPLETED: 1 of 1 done, 0 failed
               - #4 COMPLETED
+            > items B3
+              B3 COMPLETED: 0 of 0 done, 0 failed
             > resolve-all #9
               = rejected NOT_FOUND: Expected to resolve incidents of process instance with key '1', but no such process instance was found
             > batch cancel state=ACTIVE

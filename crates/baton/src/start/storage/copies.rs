@@ -160,7 +160,7 @@ impl Nearest {
         (is_whole && self.queries.is_here(shown)).then_some(&**own)
     }
 
-    /// The copy of this broker if no exporter has looked at it yet, since that is off: it may be old, but an empty one is
+    /// The copy of this broker if no exporter has looked at it yet, since that is off: it may be old. An empty one is
     /// that of a broker whose disk was replaced.
     async fn unseen(&self) -> Option<&dyn Reader> {
         let (own, progress) = self.own.as_ref()?;

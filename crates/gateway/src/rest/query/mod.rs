@@ -25,7 +25,6 @@ use super::contract::{Kind, Object, Operation, Schema};
 use super::download::Download;
 use super::problem::Failure;
 use super::reply::Reply;
-use super::storage::Reads;
 use super::writer::{member, write_list};
 use crate::rest::limits::COUNT_MAX;
 pub(super) use selection::selected;

@@ -13,7 +13,7 @@ use search::{Operand, Test};
 
 use super::super::call::Call;
 use super::super::problem::Failure;
-use super::Reads;
+use super::super::storage::Reads;
 
 /// How deeply elements may nest; the engine allows less.
 const DEPTH_MAX: usize = 1000;
