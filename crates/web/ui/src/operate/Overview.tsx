@@ -3,18 +3,26 @@ import { at } from '../base';
 import {
   getProcessDefinitionInstanceStatistics,
   getProcessInstanceStatisticsByError,
+  listJobTypes,
   searchProcessDefinitions,
   searchProcessInstances,
 } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
+import { need } from '../rights';
+import { useHas } from '../ui/May';
 import { number, total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
+import { Time } from '../ui/time';
+import { byTrouble } from '../workers/demand';
 import { Deploy } from './Deploy';
 import { BROKEN, RUNNING, RUNNING_QUERY } from './filters';
 
 const ROWS = 50;
+/** Job types that are looked at for missing workers, and those that are shown. */
+const TYPES = 500;
+const TYPES_SHOWN = 5;
 
 /** How much runs, which processes have incidents, and which errors there are. */
 export default function Overview(): JSX.Element {
@@ -59,6 +67,7 @@ export default function Overview(): JSX.Element {
           <Deploy />
         </section>
       </Show>
+      <WithoutWorker />
       <div class="grid">
         <section class="panel" aria-label={t('lists.overview.processes')}>
           <h2>{t('lists.overview.processesRunning')}</h2>
@@ -90,6 +99,7 @@ export default function Overview(): JSX.Element {
                             </td>
                             <td class="number">
                               <a href={at(`/operate/processes?${of}&incidents=true`)}>{number(one.activeInstancesWithIncidentCount)}</a>
+                              <Share of={one.activeInstancesWithIncidentCount} all={one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount} />
                             </td>
                             <td class="number">
                               <a href={at(`/operate/processes?${of}&${RUNNING_QUERY}`)}>{number(one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount)}</a>
@@ -142,6 +152,56 @@ export default function Overview(): JSX.Element {
         </section>
       </div>
     </main>
+  );
+}
+
+/** A part as a bar below its number. */
+function Share(props: { of: number; all: number }): JSX.Element {
+  return <span class="share" aria-hidden="true" style={{ '--share': `${props.all === 0 ? 0 : (100 * props.of) / props.all}%` }} />;
+}
+
+/** Types of jobs that wait though no worker asks for them, the one with the oldest job first; nothing if there is none. */
+function WithoutWorker(): JSX.Element {
+  const isSeen = useHas(need('SYSTEM', 'READ_JOB_METRIC'));
+  const found = useRead(listJobTypes, () => ({ query: { limit: TYPES }, live: true, enabled: isSeen() }));
+  const rows = () => (found.data?.items ?? []).filter((one) => one.waiting > 0 && one.streams + one.polls === 0).sort(byTrouble);
+  return (
+    <Show when={rows().length > 0}>
+      <section class="panel" aria-label={t('lists.overview.noWorker')}>
+        <h2>{t('lists.overview.noWorker')}</h2>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t('lists.overview.jobType')}</th>
+              <th scope="col" class="number">
+                {t('lists.overview.waiting')}
+              </th>
+              <th scope="col">{t('lists.overview.oldest')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            <For each={rows().slice(0, TYPES_SHOWN)}>
+              {(one) => (
+                <tr>
+                  <td>
+                    <a href={at(`/operate/jobs?type=${encodeURIComponent(one.jobType)}`)}>{one.jobType.slice(0, 300)}</a>
+                  </td>
+                  <td class="number">{number(one.waiting)}</td>
+                  <td>
+                    <Time of={one.oldestWaitingSince} />
+                  </td>
+                </tr>
+              )}
+            </For>
+          </tbody>
+        </table>
+        <Show when={rows().length > TYPES_SHOWN}>
+          <p>
+            <a href={at('/operate/jobs')}>{t('lists.andMore', { count: number(rows().length - TYPES_SHOWN) })}</a>
+          </p>
+        </Show>
+      </section>
+    </Show>
   );
 }
 

@@ -93,9 +93,8 @@ export interface Missing {
 export const NOTHING_MISSING: Missing = Object.assign(() => undefined, { again: () => Promise.resolve(undefined) });
 const forget = (): Promise<void> => client.invalidateQueries({ queryKey: [RIGHTS] });
 
-/** Says which right is missing, if one is. Until it is known, nothing is. */
-export function useMay(needs: Accessor<Needs | undefined>): Missing {
-  const found = useQuery(() => {
+const useFirstMissing = (needs: Accessor<Needs | undefined>) =>
+  useQuery(() => {
     const of = needs() ?? [];
     return {
       queryKey: [RIGHTS, who(), of],
@@ -107,6 +106,16 @@ export function useMay(needs: Accessor<Needs | undefined>): Missing {
       refetchOnWindowFocus: true,
     };
   });
+
+/** Whether the user has the rights. Until it is known, no. */
+export function useHas(needs: Needs): Accessor<boolean> {
+  const found = useFirstMissing(() => needs);
+  return () => boot()?.authentication === 'none' || found.data === null;
+}
+
+/** Says which right is missing, if one is. Until it is known, nothing is. */
+export function useMay(needs: Accessor<Needs | undefined>): Missing {
+  const found = useFirstMissing(needs);
   const missing = () => (found.data ? wordsOf(found.data) : undefined);
   return Object.assign(missing, { again: () => forget().then(missing) });
 }

@@ -43,7 +43,8 @@ test('the start leads to the overview, which counts what runs and what is broken
     await page.waitForURL('**/operate');
     const totals = page.locator('.totals a');
     await until(async () => (await totals.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')).join() === 'Running 5,With incidents 1,Suspended 0', async () => (await totals.allInnerTexts()).join());
-    await page.getByRole('link', { name: 'the card is refused' }).click();
+    await page.getByRole('region', { name: 'Jobs without a worker' }).getByRole('link', { name: 'charge' }).waitFor();
+    await page.getByRole('link', { name: 'the card is refused' }).first().click();
     await page.waitForURL(/incidentErrorHashCode=/);
     await count(rowsOf(page, 'Process instances'), 1);
     assert.match(await rowsOf(page, 'Process instances').innerText(), new RegExp(keys.broken));

@@ -39,7 +39,7 @@ after(async () => {
 
 /** Pages, each with what shows that it is there, and how many requests it may take. Boot is one of them. */
 const pages = () => [
-  ['/operate', 'main a[href^="/operate/processes?"]', 7],
+  ['/operate', 'main a[href^="/operate/processes?"]', 8],
   ['/operate/processes', 'table tbody tr', 3],
   ['/operate/processes?process=one&active=true', '.counts', 7],
   [`/operate/processes/${keys.instance}`, '.counts', 11],
