@@ -13,6 +13,7 @@ import { LoginOverPage } from './Login';
 import { Palette } from './Palette';
 import { capsOf, isTyping, KEYS, pressKey } from './keys';
 import { setTheme, theme, THEMES, type Theme } from './theme';
+import { subject } from './title';
 
 /** A page that could not be drawn, until one goes elsewhere. Parts of a page that the server has no more mean that it is newer. */
 function Broken(props: { of: unknown; reset: () => void }): JSX.Element {
@@ -92,7 +93,7 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
   onMount(() => onSessionEnd(askForLogin));
   createEffect(() => {
     const page = area()?.pages.find(({ href }) => isCurrent(href));
-    const name = page ? t(`page.${page.label}`) : area() ? t(`area.${area()!.area}`) : undefined;
+    const name = subject() ?? (page ? t(`page.${page.label}`) : area() ? t(`area.${area()!.area}`) : undefined);
     document.title = name ? `${name} – ${boot()?.title}` : (boot()?.title ?? '');
   });
   const onKeyDown = (event: KeyboardEvent) => {

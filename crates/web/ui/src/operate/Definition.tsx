@@ -5,6 +5,7 @@ import { call } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import { useModel } from '../diagram/model';
 import { t } from '../language';
+import { useTitle } from '../frame/title';
 import { refresh, useRead } from '../query';
 import { need, ofBatch, ofProcess } from '../rights';
 import { MayLink } from '../ui/May';
@@ -44,6 +45,7 @@ export default function Definition(): JSX.Element {
   }));
   const byElement = createMemo(() => new Map(counts.data?.items.map((one) => [one.elementId, one])));
   const model = useModel(chosen);
+  useTitle(() => chosen()?.name || id());
   const compared = () => (query.compare && query.compare !== String(chosen()?.version) ? versions().find((one) => String(one.version) === query.compare) : undefined);
   const heatKind = () => HEATS.find((one) => one === query.heat);
   const heat = useHeat(heatKind, key, () => counts.data?.items ?? []);

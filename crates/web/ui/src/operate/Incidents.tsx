@@ -20,7 +20,7 @@ const PAGE = 50;
 const HEADS = ['state', 'type', 'message', 'element', 'since'] as const;
 
 /** The open incidents of an instance and of what it has called, each with its reason and a retry. */
-export function Incidents(props: { instanceKey: string; elementId: string | undefined; again: () => Promise<void> }): JSX.Element {
+export function Incidents(props: { instanceKey: string; elementId: string | undefined; nameOf: (elementId: string) => string; again: () => Promise<void> }): JSX.Element {
   const [limit, setLimit] = createSignal(PAGE);
   const found = useRead(searchProcessInstanceIncidents, () => ({
     path: { processInstanceKey: props.instanceKey },
@@ -75,7 +75,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                       </details>
                     </td>
                     <td>
-                      {one.elementId}
+                      <span title={one.elementId}>{one.processInstanceKey === props.instanceKey ? props.nameOf(one.elementId) : one.elementId}</span>
                       <Show when={one.processInstanceKey !== props.instanceKey}>
                         {' '}
                         <a class="key" href={at(`/operate/processes/${one.processInstanceKey}/incidents`)}>

@@ -8,6 +8,7 @@ import type { Diagram } from '../diagram/bpmn';
 import { useModel } from '../diagram/model';
 import { t } from '../language';
 import { Text } from '../language/Text';
+import { useTitle } from '../frame/title';
 import { refresh, useRead } from '../query';
 import { Failure } from '../ui/parts';
 import { Called } from './Called';
@@ -82,6 +83,8 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
     taken: (flows.data?.items ?? []).map((one) => one.elementId),
   }));
   const model = useModel(() => props.instance);
+  const nameOfId = (id: string) => model()?.nameOf(id) ?? id;
+  useTitle(() => `${props.instance.processDefinitionName || props.instance.processDefinitionId} ${key()}`);
   const [changes, setChanges] = createSignal<readonly Change[]>([]);
   /** The definition that the changes were planned for. */
   const [plannedFor, setPlannedFor] = createSignal<string>();
@@ -145,7 +148,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
         />
       </div>
       <Show when={props.instance.state === 'ACTIVE' && !isModifying()}>
-        <Waits instance={props.instance} element={query.element} nameOf={(id) => model()?.nameOf(id) ?? id} again={again} />
+        <Waits instance={props.instance} element={query.element} nameOf={nameOfId} again={again} />
       </Show>
       <section aria-label={t(`instance.tab.${tab()}`)}>
         <div class="tabs" role="tablist">
@@ -163,7 +166,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
         <Show when={query.element}>
           <div class="chips" style={{ 'margin-bottom': '8px' }}>
             <span class="chip">
-              <span>{query.element}</span>
+              <span title={query.element}>{nameOfId(query.element!)}</span>
               <button class="plain" aria-label={t('instance.removeFilter', { element: query.element! })} onClick={() => setQuery({ element: null, scope: null, variables: null })}>
                 ✕
               </button>
@@ -184,7 +187,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           />
         </Show>
         <Show when={tab() === 'incidents'}>
-          <Incidents instanceKey={key()} elementId={query.element} again={again} />
+          <Incidents instanceKey={key()} elementId={query.element} nameOf={nameOfId} again={again} />
         </Show>
         <Show when={tab() === 'jobs'}>
           <Jobs instanceKey={key()} elementId={query.element} canChange={isRunning()} again={again} />

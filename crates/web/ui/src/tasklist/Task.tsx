@@ -4,6 +4,7 @@ import { getUserTask } from '../api/generated/operations';
 import type { UserTaskResult } from '../api/generated/types';
 import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
+import { useTitle } from '../frame/title';
 import { t } from '../language';
 import { useRead } from '../query';
 import { mayUse } from '../session';
@@ -42,6 +43,7 @@ export function Task(props: { taskKey: string; tab: string | undefined; search: 
 }
 
 function Loaded(props: { task: UserTaskResult; tab: Tab; search: string; next: () => string | undefined; entered: Entered | undefined }): JSX.Element {
+  useTitle(() => props.task.name || props.task.elementId);
   let heading!: HTMLHeadingElement;
   let fields: HTMLElement | undefined;
   /** Goes on from the heading to the first field, as soon as there is one. */

@@ -54,6 +54,15 @@ test('the start leads to the overview, which counts what runs and what is broken
     await count(rowsOf(page, 'Process instances'), 1);
   }));
 
+test('a window is named after its instance, and what is chosen after its element', () =>
+  withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${keys.fine}?element=charge`);
+    await page.locator('.chip', { hasText: 'Charge card' }).waitFor();
+    await until(async () => (await page.title()).startsWith(`Orders ${keys.fine} – `), () => page.title());
+    await page.getByRole('link', { name: 'Instances', exact: true }).click();
+    await until(async () => (await page.title()).startsWith('Instances – '), () => page.title());
+  }));
+
 test('states, business IDs, keys and variables filter the list, and the URL has it all', () =>
   withPage(server, async (page) => {
     await opens(page, '/operate/processes?active=true&incidents=true');
