@@ -47,11 +47,12 @@ export default function Tasks(): JSX.Element {
     // A user who wants notifications is told while looking elsewhere.
     background: wants(),
   }));
-  // The order that the rows keep, and for which question.
-  const [held, setHeld] = createSignal<{ asked: string; keys: string[] }>({ asked: '', keys: [] });
+  // The order that the rows keep, for which question, and the creation of the latest of them.
+  const [held, setHeld] = createSignal<{ asked: string; keys: string[]; latest: string }>({ asked: '', keys: [], latest: '' });
   const [rows, setRows] = createStore<{ shown: UserTaskResult[] }>({ shown: [] });
   const [waiting, setWaiting] = createSignal<UserTaskResult[]>([]);
-  const take = () => setHeld({ asked: asked(), keys: (found.data?.items ?? []).map(keyOf) });
+  const latestOf = (items: readonly UserTaskResult[]) => items.reduce((latest, { creationDate }) => (creationDate > latest ? creationDate : latest), '');
+  const take = () => setHeld({ asked: asked(), keys: (found.data?.items ?? []).map(keyOf), latest: latestOf(found.data?.items ?? []) });
   createEffect(
     on([() => found.data, () => found.isPlaceholderData, held], ([data, isOld]) => {
       if (!data || isOld) return;
@@ -63,7 +64,9 @@ export default function Tasks(): JSX.Element {
       const before = new Set(waiting().map(keyOf));
       setRows('shown', reconcile(now.shown, { key: 'userTaskKey' }));
       setWaiting(now.waiting);
-      tell(now.waiting.filter((one) => !before.has(one.userTaskKey)), (key) => navigate(`/tasklist/${key}${place.search}`));
+      const isNew = (one: UserTaskResult) => one.creationDate > held().latest;
+      tell([...now.waiting, ...now.added.filter(isNew)].filter((one) => !before.has(one.userTaskKey)), (key) => navigate(`/tasklist/${key}${place.search}`));
+      if (now.added.length > 0) setHeld({ ...held(), keys: now.shown.map(keyOf), latest: latestOf([...now.shown, ...now.waiting]) });
       const there = new Set(data.items.map(keyOf));
       if ([...chosen()].some((key) => !there.has(key))) setChosen(new Set([...chosen()].filter((key) => there.has(key))));
     }),

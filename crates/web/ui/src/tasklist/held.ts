@@ -3,14 +3,18 @@
 export interface Held<Item> {
   /** The rows, in the order that they had. */
   shown: Item[];
-  /** New rows, in the order of the newest answer. */
+  /** New rows before others, in the order of the newest answer. */
   waiting: Item[];
+  /** Rows behind all others, which are shown at once: they move nothing. A page is filled up with them, too. */
+  added: Item[];
 }
 
 /** Rows in their held order, with new ones beside. A row that is gone from the answer is gone. */
 export function hold<Item>(order: readonly string[], answer: readonly Item[], keyOf: (item: Item) => string): Held<Item> {
   const byKey = new Map(answer.map((item) => [keyOf(item), item]));
-  const shown = order.flatMap((key) => byKey.get(key) ?? []);
   const known = new Set(order);
-  return { shown, waiting: answer.filter((item) => !known.has(keyOf(item))) };
+  const isKnown = (item: Item) => known.has(keyOf(item));
+  const end = answer.findLastIndex(isKnown) + 1;
+  const added = answer.slice(end);
+  return { shown: [...order.flatMap((key) => byKey.get(key) ?? []), ...added], waiting: answer.slice(0, end).filter((item) => !isKnown(item)), added };
 }
