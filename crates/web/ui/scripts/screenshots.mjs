@@ -107,7 +107,7 @@ const areas = (keys) => ({
     ['evaluation', 'An evaluation, with the rule that matched', `/operate/decisions/${keys.evaluation}`, '.dmn[data-drawn] tr.matched'],
     ['messages', 'Messages', '/operate/messages', `main ${ROW}`],
     ['jobs', 'Jobs and workers', '/operate/jobs', `main ${ROW}`],
-    ['quarantine', 'Quarantine', '/operate/quarantine', '.empty'],
+    ['quarantine', 'Banned instances', '/operate/quarantine', '.empty'],
     ['batches', 'Batch operations', '/operate/batch-operations', `main ${ROW}`],
     ['batch', 'A batch operation', `/operate/batch-operations/${keys.batch}`, `main ${ROW}`],
     ['operate-log', 'Operations log', '/operate/operations-log', `main ${ROW}`],

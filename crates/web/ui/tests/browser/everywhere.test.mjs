@@ -82,7 +82,7 @@ const pages = () => [
   ['/operate/definitions/hostile/durations', `Where time goes: ${HOSTILE}`],
   ['/operate/jobs', 'Jobs and workers'],
   ['/operate/jobs?type=hostile-job', 'Jobs and workers'],
-  ['/operate/quarantine', 'Quarantine'],
+  ['/operate/quarantine', 'Banned instances'],
   ['/admin/cluster', 'Cluster'],
   ['/operate/definitions', 'Definitions'],
   ['/operate/definitions/hostile', HOSTILE],

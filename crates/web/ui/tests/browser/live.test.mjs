@@ -185,7 +185,7 @@ test('a page that nobody looks at asks nothing, and shows what is so when it is 
     await pause(7000);
     assert.deepEqual(sent.slice(before), [], 'nothing is asked');
     await hide(page, 'visible');
-    await header(page, 'Terminated');
+    await header(page, 'Canceled');
   }));
 
 test('pages stop to follow when they are told to, and go on', () =>

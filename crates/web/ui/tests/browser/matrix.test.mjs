@@ -20,7 +20,7 @@ const pages = (k) => [
   ['/operate/decisions', 'Decision'],
   ['/operate/messages', 'Messages', ['Send a message …|CREATE', 'Broadcast a signal …|UPDATE_PROCESS_INSTANCE|op']],
   ['/operate/jobs', { op: 'READ_JOB_METRIC', all: 'work' }],
-  ['/operate/quarantine', { op: 'Unauthorized', all: 'No instance is in quarantine' }],
+  ['/operate/quarantine', { op: 'Unauthorized', all: 'No instance is banned' }],
   ['/operate/batch-operations', 'Batch operations'],
   ['/operate/operations-log', 'Operations log'],
   [`/operate/processes/${k.mine}`, 'B-mine', ['Retry all incidents|CREATE_BATCH_OPERATION_RESOLVE_INCIDENT', 'Modify|MODIFY_PROCESS_INSTANCE', 'Migrate …|UPDATE_PROCESS_INSTANCE|op', 'Suspend|SUSPEND_PROCESS_INSTANCE', 'Cancel instance|CANCEL_PROCESS_INSTANCE|op', 'Act as the worker …|UPDATE_PROCESS_INSTANCE|op', 'Add a variable|UPDATE_PROCESS_INSTANCE|op', 'Edit|UPDATE_PROCESS_INSTANCE|op']],

@@ -451,7 +451,7 @@ test('an instance is canceled with what it has called', () =>
     await page.waitForURL(new RegExp(keys.parent));
     await page.getByRole('button', { name: 'Cancel instance' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel instance' }).click();
-    await page.locator('header .state', { hasText: 'Terminated' }).waitFor();
+    await page.locator('header .state', { hasText: 'Canceled' }).waitFor();
     assert.equal((await server.rest('GET', `/v2/process-instances/${keys.parent}`)).state, 'TERMINATED');
     const { items } = await search(server, 'process-instances', { parentProcessInstanceKey: keys.parent });
     assert.deepEqual(items.map((one) => one.state), ['TERMINATED']);

@@ -146,8 +146,8 @@ test('leaving a page cancels its queries, and the server drops them', () =>
       const before = await late();
       const request = await ask();
       await pause(300);
-      await page.getByRole('link', { name: 'Quarantine' }).click();
-      await page.getByRole('heading', { level: 1, name: 'Quarantine' }).waitFor();
+      await page.getByRole('link', { name: 'Banned instances' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Banned instances' }).waitFor();
       await until(() => request.failure() !== null, 'the browser has given it up');
       await pause(AWAIT_MS + 1000);
       assert.equal(await late(), before, 'nobody waits any more, so nothing is answered');

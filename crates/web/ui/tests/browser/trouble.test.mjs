@@ -145,7 +145,7 @@ test('a page that is older than the server asks to be loaded again', () =>
       await page.getByRole('heading', { name: 'Messages' }).waitFor();
       // Another page is reached without loading anew.
       await page.route('**/assets/*.js', (route) => route.fulfill({ status: 404, contentType: 'text/html', body: 'Not found' }));
-      await page.getByRole('link', { name: 'Quarantine', exact: true }).click();
+      await page.getByRole('link', { name: 'Banned instances', exact: true }).click();
       await page.getByRole('alert').getByText('A part of this page could not be loaded').waitFor();
       await page.getByRole('link', { name: 'Messages', exact: true }).click();
       await page.getByRole('heading', { name: 'Messages' }).waitFor();

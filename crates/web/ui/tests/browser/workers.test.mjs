@@ -52,7 +52,7 @@ test('job types are listed with what waits and who is there, those without worke
       const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
       const told = (await server.rest('GET', '/baton/v1/job-types')).items.find(({ jobType }) => jobType === 'lonely');
       assert.equal(told.waiting, 2);
-      assert.match(texts[0], /^Nobody is there lonely – 2 0 0 0 /);
+      assert.match(texts[0], /^No worker lonely – 2 0 0 0 /);
       assert.match(texts[2], /^Jobs failed broken – 0 0 1/);
       assert.match(texts[3], /^Workers wait served /);
       await look(page, '/operate/jobs');
@@ -179,7 +179,7 @@ async function startOn(data) {
   return { url, rest, end: async (signal) => (front?.close(), process_.kill(signal), ended) };
 }
 
-test('instances in quarantine are listed with reasons, released and canceled', async () => {
+test('banned instances are listed with reasons, released and canceled', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-web-banned-'));
   const data = join(folder, 'data');
   let running = await startOn(data);
@@ -202,7 +202,7 @@ test('instances in quarantine are listed with reasons, released and canceled', a
     assert.deepEqual((await banned()).sort(), instances.toSorted());
     await withPage(running, async (page) => {
       await page.goto(`${running.url}/operate/quarantine`);
-      const rows = page.getByRole('table', { name: 'Instances in quarantine' }).locator('tbody tr');
+      const rows = page.getByRole('table', { name: 'Banned instances' }).locator('tbody tr');
       await until(async () => (await rows.count()) === 2, async () => `${await rows.count()} rows`);
       await look(page, '/operate/quarantine');
       const [first, second] = instances;
@@ -213,7 +213,7 @@ test('instances in quarantine are listed with reasons, released and canceled', a
       assert.deepEqual(await banned(), [second]);
       await rows.first().getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel instance' }).click();
-      await page.getByText('No instance is in quarantine.').waitFor();
+      await page.getByText('No instance is banned.').waitFor();
       assert.deepEqual(await banned(), []);
       await until(async () => (await running.rest('GET', `/v2/process-instances/${second}`).catch(() => ({}))).state === 'TERMINATED', 'it has ended');
     });

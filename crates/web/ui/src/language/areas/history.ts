@@ -1,4 +1,4 @@
-/** Messages of time travel, durations, workers, quarantine, in English. */
+/** Messages of time travel, durations, workers, banned instances, in English. */
 export default {
   'history.missing.text': 'No instance that you may see has the key {key}.',
   'history.of': 'History of {name}',
@@ -46,7 +46,7 @@ export default {
   'history.steps.around': 'Steps around it',
   'history.step.elementActivated': '{element} begins',
   'history.step.elementCompleted': '{element} completes',
-  'history.step.elementTerminated': '{element} is terminated',
+  'history.step.elementTerminated': '{element} is canceled',
   'history.step.variableSet': '{name} becomes {value}',
   'history.step.jobCreated': 'a job of the type {name} waits for a worker',
   'history.step.jobActivated': 'a worker takes the job {name}',
@@ -136,7 +136,7 @@ export default {
   'workers.head.holds': 'Has',
   'workers.head.tenants': 'Tenants',
   'workers.state.nobodyAsks': 'Jobs wait, no worker asks',
-  'workers.state.nobody': 'Nobody is there',
+  'workers.state.nobody': 'No worker',
   'workers.state.failed': 'Jobs failed',
   'workers.state.busy': 'Workers are busy',
   'workers.state.atWork': 'At work',
@@ -148,11 +148,11 @@ export default {
   'workers.otherBrokers': 'Workers at other brokers are not known here.',
   'workers.nobody': 'No worker is there for this type. Jobs wait until one comes.',
   'workers.more': 'Show more of {count}',
-  'workers.quarantine': 'Quarantine',
+  'workers.quarantine': 'Banned instances',
   'workers.quarantine.count': '{count} instances',
   'workers.quarantine.text': 'The engine failed on these instances and has set them aside, so that all others go on. Nothing happens in them until they are released or canceled.',
-  'workers.quarantine.none': 'No instance is in quarantine.',
-  'workers.quarantine.table': 'Instances in quarantine',
+  'workers.quarantine.none': 'No instance is banned.',
+  'workers.quarantine.table': 'Banned instances',
   'workers.quarantine.head.instance': 'Instance',
   'workers.quarantine.head.process': 'Process',
   'workers.quarantine.head.reason': 'Reason',

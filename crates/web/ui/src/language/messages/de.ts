@@ -21,7 +21,7 @@ export default catalogue<typeof en>()({
   'page.Messages': 'Nachrichten',
   'page.Operations log': 'Vorgangsprotokoll',
   'page.Overview': 'Übersicht',
-  'page.Quarantine': 'Quarantäne',
+  'page.Quarantine': 'Gesperrte Instanzen',
   'page.Roles': 'Rollen',
   'page.Start a process': 'Prozess starten',
   'page.Task listeners': 'Aufgaben-Listener',
