@@ -1,5 +1,5 @@
 import { A, useParams, useSearchParams } from '@solidjs/router';
-import { createSignal, For, type JSX, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { listJobTypes, listWorkers } from '../api/generated/operations';
 import type { BatonJobType } from '../api/generated/types';
 import { t } from '../language';
@@ -115,8 +115,12 @@ export default function JobTypes(): JSX.Element {
 function Workers(props: { jobType: string; onClose: () => void }): JSX.Element {
   const [limit, setLimit] = createSignal(PAGE);
   const found = useRead(listWorkers, () => ({ path: { jobType: props.jobType }, live: true }));
+  let panel!: HTMLElement;
+  // It opens below a list that may be long; once its rows are there, it is in sight.
+  const isThere = createMemo(() => found.data !== undefined);
+  createEffect(() => isThere() && queueMicrotask(() => panel.scrollIntoView({ block: 'nearest' })));
   return (
-    <section class="panel stack" aria-label={t('workers.workers')}>
+    <section ref={panel} class="panel stack" aria-label={t('workers.workers')}>
       <div class="row">
         <h2>{t('workers.of', { type: props.jobType.slice(0, 300) })}</h2>
         <span class="spacer" />
