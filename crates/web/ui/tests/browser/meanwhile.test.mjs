@@ -14,7 +14,7 @@ const post = (path, body = {}) => server.rest('POST', path, body, admin);
 const valueOf = async (processInstanceKey, name = 'amount') => (await search(server, 'variables', { processInstanceKey, name }, {}, admin)).items[0]?.value;
 const hasValue = (key, value, name) => until(async () => (await valueOf(key, name)) === value, async () => `${await valueOf(key, name)} instead of ${value}`);
 const stateOf = async (key) => (await server.rest('GET', `/v2/process-instances/${key}`, undefined, admin)).state;
-const failed = (page, text) => page.locator('.toast.failed').filter({ hasText: text }).first().waitFor();
+const failed = (page, text) => page.locator('.toast.failed, dialog [role=alert]').filter({ hasText: text }).first().waitFor();
 /** Pages follow nothing: they see what others did only when they are told by a refusal. */
 const unaware = (page) => page.addInitScript(() => localStorage.setItem('baton.live', 'off'));
 

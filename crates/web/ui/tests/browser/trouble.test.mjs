@@ -117,7 +117,7 @@ test('a command that is refused, cut off or without an answer is told, not repea
         sent = 0;
         await dialog.getByRole('button', { name: 'Save' }).click();
         const words = refusal === 'cut' ? 'No connection' : refusal.contentType === 'text/html' ? 'Bad gateway' : JSON.parse(refusal.body).detail;
-        await page.locator('.toast.failed', { hasText: words }).first().waitFor();
+        await page.locator('dialog [role=alert]', { hasText: words }).first().waitFor();
         await dialog.getByRole('button', { name: 'Save' }).and(page.locator(':enabled')).waitFor();
         assert.deepEqual([sent, await dialog.getByLabel('Value').inputValue()], [1, '"kept"'], words);
       }
