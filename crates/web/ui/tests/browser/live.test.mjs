@@ -109,13 +109,16 @@ test('a list shows new instances within its floor, and is not read more often', 
     await page.getByRole('table', { name: 'Process instances', exact: true }).waitFor();
     await quiet(sent);
     const before = reads(sent).length;
+    const began = Date.now();
     for (let at = 0; at < 40; at += 1) {
       await start(server, 'two');
       await pause(100);
     }
     await page.getByRole('status').filter({ hasText: '41 match' }).waitFor({ timeout: 8000 });
     const lists = reads(sent).slice(before).filter(({ path }) => path === '/v2/process-instances/search');
-    assert.ok(lists.length >= 1 && lists.length <= 5, `${lists.length} reads of the list in 4 s`);
+    // One a second; how many seconds the starts take is the machine's affair.
+    const seconds = (Date.now() - began) / 1000;
+    assert.ok(lists.length >= 1 && lists.length <= 1 + seconds, `${lists.length} reads of the list in ${seconds} s`);
     for (const { headers } of lists) assert.match(headers['baton-after-change'] ?? '', /^[0-9a-f]+-\d+$/, 'no write of the store is made for it');
   }));
 
