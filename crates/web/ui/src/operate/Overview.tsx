@@ -67,7 +67,8 @@ export default function Overview(): JSX.Element {
           <Deploy />
         </section>
       </Show>
-      <WithoutWorker />
+      {/* Without a store, nothing of the page is asked again. */}
+      <WithoutWorker hasStore={definitions.data !== undefined} />
       <div class="grid">
         <section class="panel" aria-label={t('lists.overview.processes')}>
           <h2>{t('lists.overview.processesRunning')}</h2>
@@ -161,9 +162,9 @@ function Share(props: { of: number; all: number }): JSX.Element {
 }
 
 /** Types of jobs that wait though no worker asks for them, the one with the oldest job first; nothing if there is none. */
-function WithoutWorker(): JSX.Element {
+function WithoutWorker(props: { hasStore: boolean }): JSX.Element {
   const isSeen = useHas(need('SYSTEM', 'READ_JOB_METRIC'));
-  const found = useRead(listJobTypes, () => ({ query: { limit: TYPES }, live: true, enabled: isSeen() }));
+  const found = useRead(listJobTypes, () => ({ query: { limit: TYPES }, live: true, enabled: isSeen() && props.hasStore }));
   const rows = () => (found.data?.items ?? []).filter((one) => one.waiting > 0 && one.streams + one.polls === 0).sort(byTrouble);
   return (
     <Show when={rows().length > 0}>

@@ -122,7 +122,8 @@ test('words of the API are told in the language; in English, and where there is 
   const { en } = await vite.ssrLoadModule('/src/language/en.ts');
   const constants = Object.keys(en).filter((key) => key.startsWith('word.')).map((key) => key.slice('word.'.length));
   assert.ok(constants.length > 100);
-  assert.deepEqual(constants.map(wordOf), constants.map(plainWordOf));
+  // One state has one word, whatever its constant.
+  assert.deepEqual(constants.map(wordOf), constants.map((constant) => (constant === 'TERMINATED' ? 'Canceled' : plainWordOf(constant))));
   assert.deepEqual([wordOf('PARTIALLY_COMPLETED'), innerWordOf('PROCESS_INSTANCE'), wordOf('creating')], ['Partially completed', 'process instance', 'Creating']);
   await language.applyLanguage();
   assert.deepEqual([wordOf('PARTIALLY_COMPLETED'), innerWordOf('PROCESS_INSTANCE'), wordOf('creating')], ['Teilweise abgeschlossen', 'Prozessinstanz', 'Entsteht']);
