@@ -33,7 +33,6 @@ async fn one(
 /// A kind of things that have the incidents of all below them.
 pub(crate) struct Holder {
     entity: &'static Entity,
-    name: &'static str,
     root: ColumnId,
     /// The column of an incident that names the thing where it is.
     of_incident: ColumnId,
@@ -41,13 +40,11 @@ pub(crate) struct Holder {
 
 pub(super) static INSTANCE: Holder = Holder {
     entity: &instance::ENTITY,
-    name: "process instance",
     root: instance::ROOT_INSTANCE_KEY,
     of_incident: incident::INSTANCE_KEY,
 };
 pub(super) static ELEMENT: Holder = Holder {
     entity: &element::ENTITY,
-    name: "element instance",
     root: element::ROOT_INSTANCE_KEY,
     of_incident: incident::ELEMENT_KEY,
 };
@@ -60,7 +57,8 @@ pub(super) async fn incidents_of(call: &Call<'_>, holder: &Holder) -> Result<Fil
     let search = Search { filter: search.filter.clone().and(visible), ..search };
     let found = call.fresh_storage().await?.search(search).await?;
     let Some(row) = found.rows.into_iter().next() else {
-        return Err(Failure::not_found(format!("no {} has the key {key}", holder.name)));
+        // A search shows nothing of things that are not there or may not be seen.
+        return Ok(Filter::Any(Vec::new()));
     };
     let root = row[holder.root as usize].integer();
     let is = |column, value| Filter::Column(column, Test::Equal(value));
