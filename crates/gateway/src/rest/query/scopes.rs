@@ -43,11 +43,8 @@ pub(super) static INSTANCE: Holder = Holder {
     root: instance::ROOT_INSTANCE_KEY,
     of_incident: incident::INSTANCE_KEY,
 };
-pub(super) static ELEMENT: Holder = Holder {
-    entity: &element::ENTITY,
-    root: element::ROOT_INSTANCE_KEY,
-    of_incident: incident::ELEMENT_KEY,
-};
+pub(super) static ELEMENT: Holder =
+    Holder { entity: &element::ENTITY, root: element::ROOT_INSTANCE_KEY, of_incident: incident::ELEMENT_KEY };
 
 /// Incidents of the thing in the path and of all that it called or contains.
 pub(super) async fn incidents_of(call: &Call<'_>, holder: &Holder) -> Result<Filter, Failure> {
