@@ -1,8 +1,9 @@
 //! Runs a target on random mutations of its corpus for some seconds, on stable Rust and without coverage feedback.
 //!
-//! `cargo run --profile checked -p fuzz -- TARGET SECONDS [SEED] [--trace]`. The inputs depend on the seed only. An
-//! input that panics or takes long is written to `artifacts/TARGET`; with `--trace` every input is written before it
-//! runs, which finds one that ends the program, such as a stack overflow.
+//! `cargo run --profile checked -p fuzz -- TARGET SECONDS [SEED] [--trace] [--unoptimized]`. The inputs depend on the
+//! seed only. An input that panics or takes long is written to `artifacts/TARGET`; with `--trace` every input is
+//! written before it runs, which finds one that ends the program, such as a stack overflow. `--unoptimized` says that
+//! the program is some ten times slower.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,14 +18,21 @@ use fuzz::{Random, TARGETS, Target};
 const MAX_INPUT_BYTES: usize = 64 * 1024;
 /// An input that takes longer is a finding.
 const MAX_TIME: Duration = Duration::from_secs(2);
+/// Factor by which an unoptimized program is slower.
+const SLOWNESS: u32 = 10;
 /// Mutations of one input.
 const MAX_MUTATIONS: usize = 8;
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let trace = arguments.iter().any(|argument| argument == "--trace");
-    arguments.retain(|argument| argument != "--trace");
-    match run(&arguments, trace) {
+    let mut takes = |flag: &str| {
+        let before = arguments.len();
+        arguments.retain(|argument| argument != flag);
+        arguments.len() < before
+    };
+    let trace = takes("--trace");
+    let max_time = if takes("--unoptimized") { MAX_TIME * SLOWNESS } else { MAX_TIME };
+    match run(&arguments, max_time, trace) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
@@ -33,9 +41,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[String], trace: bool) -> Result<(), String> {
+fn run(arguments: &[String], max_time: Duration, trace: bool) -> Result<(), String> {
     let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-    let usage = || format!("usage: smoke {} SECONDS [SEED] [--trace]", names.join("|"));
+    let usage = || format!("usage: smoke {} SECONDS [SEED] [--trace] [--unoptimized]", names.join("|"));
     let [name, seconds, rest @ ..] = arguments else { return Err(usage()) };
     let (name, target) = *TARGETS.iter().find(|(known, _)| known == name).ok_or_else(usage)?;
     let seconds: u64 = seconds.parse().map_err(|_| usage())?;
@@ -50,14 +58,15 @@ fn run(arguments: &[String], trace: bool) -> Result<(), String> {
     println!("{name}: seed {seed}, {} files, {} tokens", corpus.len(), tokens.len());
 
     for input in &corpus {
-        try_input(target, input, &artifacts, trace)?;
+        try_input(target, input, &artifacts, max_time, trace)?;
     }
     let mut random = Random(seed);
     let end = Instant::now() + Duration::from_secs(seconds);
     let mut count = corpus.len();
     while Instant::now() < end {
         let input = mutate(&corpus, &tokens, &mut random);
-        try_input(target, &input, &artifacts, trace).map_err(|error| format!("seed {seed}: {error}"))?;
+        try_input(target, &input, &artifacts, max_time, trace)
+            .map_err(|error| format!("seed {seed}: {error}"))?;
         count += 1;
     }
     println!("{name}: {count} inputs, no finding");
@@ -65,7 +74,13 @@ fn run(arguments: &[String], trace: bool) -> Result<(), String> {
 }
 
 /// Runs one input; an error names the file that holds it.
-fn try_input(target: Target, input: &[u8], artifacts: &Path, trace: bool) -> Result<(), String> {
+fn try_input(
+    target: Target,
+    input: &[u8],
+    artifacts: &Path,
+    max_time: Duration,
+    trace: bool,
+) -> Result<(), String> {
     if trace {
         write(artifacts, "last", input)?;
     }
@@ -73,7 +88,7 @@ fn try_input(target: Target, input: &[u8], artifacts: &Path, trace: bool) -> Res
     let outcome = std::panic::catch_unwind(|| target(input));
     let finding = match outcome {
         Err(_) => "panic",
-        Ok(()) if cpu_time().saturating_sub(start) > MAX_TIME => "slow",
+        Ok(()) if cpu_time().saturating_sub(start) > max_time => "slow",
         Ok(()) => return Ok(()),
     };
     let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
