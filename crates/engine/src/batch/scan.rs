@@ -65,9 +65,12 @@ impl CommandContext<'_> {
                 return Ok(true);
             }
             let instance = self.tables.instances.get(&key)?;
-            // A caller has a lower key than those that it calls.
-            next = instance.and_then(|row| row.parent).map(|parent| parent.process_instance_key);
-            next = next.filter(|parent| *parent >= caller);
+            let parent = instance.and_then(|row| row.parent).map(|parent| parent.process_instance_key);
+            assert!(
+                parent.is_none_or(|parent| parent < key),
+                "a caller is older than the instances that it calls"
+            );
+            next = parent.filter(|parent| *parent >= caller);
         }
         Ok(false)
     }

@@ -52,6 +52,7 @@ impl<K: TableKey> Slices<K> {
     }
 
     fn advance(&mut self, found: usize, last: Option<&K>) {
+        assert!(found <= self.size, "a table gives no more rows than it is asked for");
         match last {
             Some(last) if found == self.size => self.start = Bound::Excluded(last.clone()),
             _ => self.is_over = true,

@@ -41,6 +41,7 @@ impl Behavior for CallActivity {
         work.check_given(&variables)?;
         work.subscribe_to_events(at)?;
         let called_key = work.next_key();
+        assert!(at.process_instance_key < called_key, "a caller is older than the instances that it calls");
         work.tables.element_instances.update(&at.key, |row| row.called_instance_key = Some(called_key))?;
         let (version, process_id) = match work.tables.definitions.get(&definition_key)? {
             Some(definition) => (definition.version, definition.process_id.clone()),
