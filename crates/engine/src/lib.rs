@@ -102,7 +102,7 @@ impl Engine {
         self.finish(effects)
     }
 
-    /// Those that change the engine itself have a transaction of their own, or several.
+    /// Commands that change the engine itself have a transaction of their own, or several.
     fn apply_command(
         &mut self,
         command: &Command,

@@ -532,7 +532,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             return Ok(());
         }
         if let Some(committed) = self.log.committed().filter(|committed| committed.index >= log_id.index) {
-            // Those who elected the leader have lost it: the files here are the last that have it.
+            // The voters of the leader have lost it: the files here are the last that have it.
             let reason = format!(
                 "the leader has another entry {} than this node, which knows the entries up to {} as committed",
                 log_id.index, committed.index

@@ -266,7 +266,6 @@ impl Reader for Nearest {
 mod tests {
     use super::*;
 
-    /// A store that finds nothing.
     /// A copy without rows that has stored this position.
     struct Stored(u64);
 

@@ -35,7 +35,7 @@ pub(super) async fn list(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-/// Those after a key whose tenants may be known, so many at most.
+/// Banned instances of visible tenants behind a key, up to a limit.
 async fn visible(call: &Call<'_>, mut after: u64, limit: usize) -> Result<Vec<BannedInstance>, Failure> {
     let operations = call.operations()?;
     let Some(sight) = ReadAuthorization::of(call).await? else {

@@ -11,7 +11,7 @@ export type LogQuery = Partial<Record<'operationType' | 'entityType' | 'category
 
 const known = <Value extends string>(all: readonly Value[], text: string | undefined) => all.find((one) => one === text);
 
-/** What of an address is no value of its filter is left out. */
+/** The filter of an address; values that a filter does not have are left out. */
 export function toApi(query: LogQuery): AuditLogFilter {
   const found = {
     operationType: known(OPERATIONS, query.operationType),

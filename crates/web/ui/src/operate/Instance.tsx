@@ -93,7 +93,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
     setChanges(next);
   };
   const isModifying = () => query.modify === 'true' && (props.instance.state === 'ACTIVE' || changes().length > 0);
-  // What is chosen anew shows its own variables.
+  // A new choice shows its own variables.
   const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null, variables: null }, { replace: true });
   const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey, variables: null }, { replace: true });
   const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });

@@ -14,7 +14,7 @@ const STATES: Partial<Record<BulkKind, ProcessInstanceStateEnum[]>> = {
 const NOBODY = '1';
 const none = (filter: ProcessInstanceFilter): ProcessInstanceFilter => ({ ...filter, processInstanceKey: NOBODY });
 
-/** Those in a state that the action is for. */
+/** Instances in a state that the action is for. */
 export function fitting(filter: ProcessInstanceFilter, kind: BulkKind, element = ''): ProcessInstanceFilter {
   const wanted = STATES[kind]!;
   const asked = typeof filter.state === 'string' ? [filter.state] : filter.state?.$in;
@@ -25,7 +25,7 @@ export function fitting(filter: ProcessInstanceFilter, kind: BulkKind, element =
   return { ...filter, state, ...(kind === 'retry' ? { hasIncident: true } : {}), ...there };
 }
 
-/** Those that the action changes: a called instance is canceled with its caller alone. */
+/** Instances that the action changes: a called instance is canceled with its caller alone. */
 export function changed(filter: ProcessInstanceFilter, kind: BulkKind, element = ''): ProcessInstanceFilter {
   const fits = fitting(filter, kind, element);
   if (kind !== 'cancel') return fits;

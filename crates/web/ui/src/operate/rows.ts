@@ -5,7 +5,7 @@ export const PAGE = 100;
 
 export interface Node<Item> {
   key: string;
-  /** What it is; nothing of the root. */
+  /** The element; none of the root. */
   of: Item | undefined;
   total: number;
   pages: Map<number, Item[]>;

@@ -142,7 +142,7 @@ test('list and task scroll each by itself, and the way to complete stays in sigh
         await field(page, 1).waitFor();
         await until(() => isSeen(field(page, 1)), 'the first field is seen');
         assert.ok(await isSeen(complete(page)), 'and the way to complete');
-        // What has the focus is not below the bar at the end.
+        // The element with the focus is not below the bar at the end.
         await field(page, 1).focus();
         for (let at = 2; at <= LINES; at += 1) {
           await page.keyboard.press('Tab');
