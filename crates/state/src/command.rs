@@ -30,6 +30,13 @@ impl Command {
         self.touched[position / 64].fetch_or(1 << (position % 64), Ordering::Relaxed);
     }
 
+    /// The tables written, a bit each.
+    pub(crate) fn touched(&self) -> u128 {
+        self.touched.iter().enumerate().fold(0, |touched, (index, part)| {
+            touched | (u128::from(part.load(Ordering::Relaxed)) << (64 * index))
+        })
+    }
+
     /// The tables written, a bit each, and forgets them.
     pub(crate) fn take_touched(&self) -> u128 {
         self.touched.iter().enumerate().fold(0, |touched, (index, part)| {

@@ -35,7 +35,8 @@ pub use redb::StorageBackend;
 pub use retired::Retired;
 pub use snapshot::{Replacement, Snapshot};
 pub use store::{Options, Store};
-pub use table::Table;
+pub use table::{RowChange, Table};
+pub use tables::TableSet;
 pub use value::TableValue;
 
 /// Support for the macros of this crate. Not for direct use.

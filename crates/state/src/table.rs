@@ -22,6 +22,10 @@ use crate::{
     walk::{Layers, Row, Walk},
 };
 
+mod change;
+
+pub use change::RowChange;
+
 /// Undo steps for which memory is kept from one command to the next.
 const UNDO_KEPT_MAX: usize = 1024;
 /// Keys that are in memory at once while a table is cleared.
@@ -383,6 +387,11 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
             None => self.disk.rows().cast_signed() + frozen_rows,
         };
         Ok(rows.max(0).cast_unsigned())
+    }
+
+    /// The number of the table.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// The name of the table.

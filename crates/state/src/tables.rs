@@ -110,6 +110,45 @@ macro_rules! tables {
                     )+
                 }
 
+                /// Tables by their names. A name of no table panics.
+                pub fn set_of(names: &[&str]) -> $crate::TableSet {
+                    const ALL: &[&str] = &[$(stringify!($field)),+];
+                    $crate::TableSet::of(names, ALL)
+                }
+
+                /// Whether the command at hand has changed some of these tables.
+                pub fn has_changed(&self, among: $crate::TableSet) -> bool {
+                    among.touched(&self.__core) != 0
+                }
+
+                /// The rows of some tables that the command at hand has changed, as it leaves them.
+                pub fn changes(
+                    &self,
+                    among: $crate::TableSet,
+                ) -> ::core::result::Result<::std::vec::Vec<$crate::RowChange>, $crate::StateError> {
+                    let touched = among.touched(&self.__core);
+                    let mut changes = ::std::vec::Vec::new();
+                    $(
+                        if touched & (1 << (Position::$field as u32)) != 0 {
+                            self.$field.changes(&mut changes)?;
+                        }
+                    )+
+                    ::core::result::Result::Ok(changes)
+                }
+
+                /// Makes a change that another set of the same tables has told.
+                pub fn apply_change(
+                    &mut self,
+                    change: &$crate::RowChange,
+                ) -> ::core::result::Result<(), $crate::StateError> {
+                    match change.table {
+                        $($number => self.$field.apply_change(change),)+
+                        number => ::core::result::Result::Err($crate::StateError::Decode(
+                            ::std::format!("a change of table {number}, which there is not"),
+                        )),
+                    }
+                }
+
                 /// Freezes the overlay, which holds everything up to that log index, for a flush. Takes no time to
                 /// speak of. Refused while the previous flush has not ended, and inside a command.
                 pub fn freeze(
@@ -197,6 +236,26 @@ macro_rules! tables {
             }
         };
     };
+}
+
+/// Some tables of a struct.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableSet(u128);
+
+impl TableSet {
+    #[doc(hidden)]
+    pub fn of(names: &[&str], all: &[&str]) -> Self {
+        let bit = |name: &&str| {
+            let place = all.iter().position(|known| known == name);
+            1_u128 << place.unwrap_or_else(|| panic!("there is no table '{name}'"))
+        };
+        Self(names.iter().map(bit).fold(0, |set, bit| set | bit))
+    }
+
+    #[doc(hidden)]
+    pub fn touched(self, core: &Core) -> u128 {
+        self.0 & core.command.touched()
+    }
 }
 
 /// Common operations on the tables of a struct.
