@@ -30,6 +30,7 @@ pub use crate::core::counters::{Counters, ElementAction, JobAction};
 pub use crate::core::effects::{Delivery, Effects, JobEnd, Latencies, Outcome};
 pub use crate::core::failure::ApplyError;
 pub use crate::core::options::{FaultPoint, LARGE_BYTES, Options, WorkLimit, WorkLimits};
+pub use crate::core::outbox::OutboxStatus;
 pub use command::gone::may_be_gone;
 pub use entity::tables::{LASTING, Tables};
 pub use query::{Read, ReadError, Scan, View};
@@ -114,6 +115,7 @@ impl Engine {
             Command::ActivateVersion { version } => Ok(Some(self.activate_version(*version)?)),
             Command::Configure { settings } => Ok(Some(Ok(self.configure(settings)))),
             Command::Purge { after } => Ok(Some(self.purge(*after, effects)?)),
+            Command::Receive(parcel) => self.receive(parcel, effects),
             Command::EndChange(change_id) => Ok(Some(Ok(self.end_change(*change_id)))),
             Command::Idempotent { by, command } => self.run_once(by, command, effects),
             Command::Deploy(_)
@@ -137,6 +139,7 @@ impl Engine {
             | Command::SetVariables(_)
             | Command::Clock(_)
             | Command::AcknowledgeExport { .. }
+            | Command::AcknowledgeMessages { .. }
             | Command::ParkRecord(_)
             | Command::UnparkRecords { .. }
             | Command::BroadcastSignal(_)
@@ -165,6 +168,8 @@ impl Engine {
         self.tables.commit();
         effects.next_due_ms = self.next_due_ms()?;
         effects.has_pending_steps = self.has_pending_steps()?;
+        effects.outbox.sort_unstable();
+        effects.outbox.dedup();
         effects.queued_types.sort_unstable();
         effects.queued_types.dedup();
         let tables = &self.tables;

@@ -14,10 +14,11 @@ pub use self::decision::{DecisionRef, EvaluateDecision};
 pub use self::facts::{CommandClass, CommandFacts, Subject};
 use crate::HistoryKind;
 use crate::{
-    ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
-    CreateAgentInstance, CreateBatchOperation, Document, GlobalListenerCommand, Idempotency, IdentityCommand,
-    JobResult, Key, MigrateInstance, ModifyInstance, Name, ParkRecord, Settings, UpdateAgentInstance,
-    UserTaskCommand,
+    ActivateElement, AddBatchItems, BatchOperationChange, BroadcastSignal, BusinessIdClaim, Caller, Clock,
+    ClusterVariable, CorrelateMessage, CreateAgentInstance, CreateBatchOperation, Document,
+    EvaluateConditionals, GlobalListenerCommand, Idempotency, IdentityCommand, JobResult, Key,
+    MigrateInstance, ModifyInstance, Name, Parcel, ParkRecord, PartitionId, PublishMessage, Settings,
+    UpdateAgentInstance, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -169,6 +170,18 @@ pub enum Command {
         /// it came late. `None`: it is done anyway, unless one goes on.
         #[n(0)]
         after: Option<u64>,
+    },
+    /// Messages of another partition. Written by the leader only, for the sender.
+    #[n(25)]
+    Receive(#[n(0)] Box<Parcel>),
+    /// Forgets messages that another partition has received. Written by the leader only.
+    #[n(26)]
+    AcknowledgeMessages {
+        #[n(0)]
+        target: PartitionId,
+        /// All messages up to this number.
+        #[n(1)]
+        up_to: u64,
     },
     /// Notes that a change of the cluster is complete.
     #[n(24)]
@@ -414,23 +427,6 @@ impl CompleteJob {
     }
 }
 
-/// A business ID for a root process instance that has none.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub struct BusinessIdClaim {
-    #[n(0)]
-    pub business_id: Name,
-    /// Whether no other root instance of the process may have it. Set by the leader.
-    #[cbor(n(1), default)]
-    pub is_unique: bool,
-}
-
-impl BusinessIdClaim {
-    /// A claim as a client makes it; the leader says whether it must be unique.
-    pub fn of(business_id: Name) -> Self {
-        Self { business_id, is_unique: false }
-    }
-}
-
 /// See [`Command::ActivateAdHoc`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ActivateAdHoc {
@@ -503,70 +499,6 @@ pub struct UpdateJob {
     /// Token of the activation that it is for; without one, of whichever there is.
     #[n(5)]
     pub lease: Option<Name>,
-}
-
-/// See [`Command::PublishMessage`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct PublishMessage {
-    #[n(0)]
-    pub name: Name,
-    /// Correlation key; empty means none.
-    #[n(1)]
-    pub correlation_key: Name,
-    /// How long it is buffered, in milliseconds.
-    #[n(2)]
-    pub time_to_live_ms: i64,
-    /// Unique ID; empty means none.
-    #[n(3)]
-    pub message_id: Name,
-    #[n(4)]
-    pub variables: Document,
-    #[n(5)]
-    pub tenant_id: Name,
-    /// Business ID of who gets it, and of an instance that it starts.
-    #[n(6)]
-    pub business_id: Option<BusinessIdClaim>,
-}
-
-/// See [`Command::CorrelateMessage`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct CorrelateMessage {
-    #[n(0)]
-    pub name: Name,
-    /// Correlation key; empty means none.
-    #[n(1)]
-    pub correlation_key: Name,
-    #[n(2)]
-    pub variables: Document,
-    #[n(3)]
-    pub tenant_id: Name,
-    /// Business ID of who gets it, and of an instance that it starts.
-    #[n(4)]
-    pub business_id: Option<BusinessIdClaim>,
-}
-
-/// See [`Command::BroadcastSignal`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct BroadcastSignal {
-    #[n(0)]
-    pub name: Name,
-    #[n(1)]
-    pub variables: Document,
-    #[n(2)]
-    pub tenant_id: Name,
-}
-
-/// See [`Command::EvaluateConditionals`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct EvaluateConditionals {
-    /// Variables of the conditions and of the new instances.
-    #[n(0)]
-    pub variables: Document,
-    #[n(1)]
-    pub tenant_id: Name,
-    /// Of this process definition only.
-    #[n(2)]
-    pub definition_key: Option<Key>,
 }
 
 /// See [`Command::SetVariables`].

@@ -20,9 +20,41 @@ pub const fn partition_of(key: Key) -> PartitionId {
     (key >> COUNTER_BITS) as PartitionId
 }
 
+/// The partition that a text belongs to, of so many: where messages and subscriptions of a correlation key meet, and
+/// where instances of a business ID are created. Other engines of this protocol use the same hash.
+pub fn partition_of_text(text: &str, partitions: PartitionId) -> PartitionId {
+    assert!(partitions > 0, "a cluster has a partition");
+    let hash = text
+        .bytes()
+        // The reference adds signed bytes.
+        .fold(0_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte.cast_signed())));
+    let remainder = (hash % i32::from(partitions)).unsigned_abs();
+    PartitionId::try_from(remainder).expect("a remainder is smaller than what it is of") + FIRST_PARTITION
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_have_a_partition_of_their_own() {
+        // As a client of the reference computes them: Java's String.hashCode for ASCII.
+        assert_eq!(partition_of_text("", 3), 1);
+        assert_eq!(partition_of_text("order-1", 1), 1);
+        for (text, hash) in [("a", 97), ("ab", 3105), ("order", 106_006_350)] {
+            for partitions in 1..=24_u16 {
+                let expected = (hash % i32::from(partitions)).unsigned_abs() as PartitionId + 1;
+                assert_eq!(partition_of_text(text, partitions), expected, "{text} of {partitions}");
+            }
+        }
+        for partitions in 1..=24 {
+            let of = |number: u32| partition_of_text(&format!("key-{number}-\u{fc}\u{1f600}"), partitions);
+            let mut counts = vec![0; usize::from(partitions)];
+            (0..10_000).for_each(|number| counts[usize::from(of(number) - 1)] += 1);
+            let even = 10_000 / usize::from(partitions);
+            assert!(counts.iter().all(|count| *count > even / 2), "{partitions}: {counts:?}");
+        }
+    }
 
     #[test]
     fn the_first_key_of_partition_one_is_the_documented_one() {

@@ -14,6 +14,7 @@ mod cluster_variable;
 mod command;
 mod document;
 mod entry_limit;
+mod event;
 mod global_listener;
 mod idempotency;
 mod identity;
@@ -24,6 +25,7 @@ mod migration;
 mod modification;
 mod name;
 mod parking;
+mod partition_message;
 mod path_id;
 mod query;
 mod record;
@@ -51,13 +53,13 @@ pub use clock::Clock;
 pub use cluster_change::ClusterChange;
 pub use cluster_variable::{ClusterVariable, ClusterVariableAction, ClusterVariableKind};
 pub use command::{
-    ActivateAdHoc, AwaitResult, BroadcastSignal, BusinessIdClaim, Command, CommandClass, CommandFacts,
-    CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource,
-    Deploy, EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, Subject,
-    ThrowError, UpdateJob,
+    ActivateAdHoc, AwaitResult, Command, CommandClass, CommandFacts, CompleteJob, CreateInstance,
+    DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateDecision, FailJob, Resource,
+    SetVariables, Subject, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};
 pub use entry_limit::{ENTRIES_MAX, ENTRIES_SETTING};
+pub use event::{BroadcastSignal, BusinessIdClaim, CorrelateMessage, EvaluateConditionals, PublishMessage};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
 pub use idempotency::Idempotency;
 pub use identity::{
@@ -67,13 +69,17 @@ pub use identity::{
 };
 pub use intent::{Intent, ValueType};
 pub use job_kind::{JobKind, JobListenerEventType};
-pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
+pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of, partition_of_text};
 pub use migration::{ElementMapping, MigrateInstance, MigrationPlan};
 pub use modification::{
     ActivationInstruction, AncestorScope, ElementSource, ModifyInstance, MoveElement, ScopeVariables,
 };
 pub use name::{DEFAULT_TENANT, Name};
 pub use parking::ParkRecord;
+pub use partition_message::{
+    BroadcastElsewhere, Correlate, CorrelationAnswer, CorrelationOutcome, DistributedRow, DistributedRows,
+    OpenSubscription, Parcel, PartitionMessage, RemoteBatchItem, RemoteBatchOutcome,
+};
 pub use path_id::{is_kept_in_paths, is_path_part};
 pub use query::{
     BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView, DecisionRequirementsView,
@@ -110,7 +116,9 @@ pub use response::{
     ActivatedJob, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated,
     InstanceCreated, Response,
 };
-pub use settings::{BpmnSettings, DmnSettings, IdempotencySettings, Settings, WorkSettings};
+pub use settings::{
+    BpmnSettings, DmnSettings, IdempotencySettings, PartitionSettings, Settings, WorkSettings,
+};
 pub use user_task::{
     ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,
 };

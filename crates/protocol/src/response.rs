@@ -125,6 +125,13 @@ pub enum Response {
     /// A view was created or changed.
     #[n(17)]
     SavedView(#[n(0)] SavedView),
+    /// Messages of another partition were received.
+    #[n(19)]
+    MessagesReceived {
+        /// Number of the last one that has had its effect.
+        #[n(0)]
+        up_to: u64,
+    },
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]

@@ -4,6 +4,8 @@
 
 use minicbor::{Decode, Encode};
 
+use crate::PartitionId;
+
 /// Limits that stand in the state of a partition: all replicas apply a command under the same ones, whatever their
 /// configuration says. A later field must be optional; its absence is the behavior of the releases without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -19,6 +21,26 @@ pub struct Settings {
     pub dmn: DmnSettings,
     #[n(4)]
     pub idempotency: Option<IdempotencySettings>,
+    /// `None`: there is one partition.
+    #[n(5)]
+    pub partitions: Option<PartitionSettings>,
+}
+
+/// How many partitions the cluster has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct PartitionSettings {
+    #[n(0)]
+    pub count: PartitionId,
+    /// Over how many of them correlation keys and business IDs are spread: as many as there were when the cluster was
+    /// made.
+    #[n(1)]
+    pub of_messages: PartitionId,
+}
+
+impl Default for PartitionSettings {
+    fn default() -> Self {
+        Self { count: 1, of_messages: 1 }
+    }
 }
 
 /// How long and how many idempotency keys are kept.

@@ -41,7 +41,7 @@ impl Command {
             | Self::ThrowError(_) | Self::YieldJobs { .. } | Self::PublishMessage(_) | Self::CorrelateMessage(_)
             | Self::Clock(_) | Self::Tick | Self::Continue { .. } | Self::AcknowledgeExport { .. }
             | Self::ParkRecord(_) | Self::UnparkRecords { .. } | Self::Configure { .. }
-            | Self::ActivateVersion { .. } | Self::Purge { .. } | Self::EndChange(_) | Self::BroadcastSignal(_)
+            | Self::ActivateVersion { .. } | Self::Receive(_) | Self::AcknowledgeMessages { .. } | Self::Purge { .. } | Self::EndChange(_) | Self::BroadcastSignal(_)
             | Self::EvaluateConditionals(_) | Self::Unban { .. } | Self::ForgetExporter { .. }
             | Self::ActivateAdHoc(_) | Self::AddBatchItems(_) | Self::GlobalListener(_) | Self::ClusterVariable(_) => &[],
             Self::Identity(_) => &[V::User, V::Group, V::Role, V::Tenant, V::MappingRule, V::Authorization],

@@ -1,11 +1,23 @@
 //! The commands of batch operations, each to the code that carries it out.
 
-use protocol::{Command, Response};
+use protocol::{Command, PartitionId, PartitionMessage, Response};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 
 impl CommandContext<'_> {
+    /// Has a message of another partition take its effect.
+    pub fn receive_batch(&mut self, source: PartitionId, message: &PartitionMessage) -> Result<(), Failure> {
+        match message {
+            PartitionMessage::BatchItem(item) => {
+                self.take_batch_item(source, item);
+                Ok(())
+            }
+            PartitionMessage::BatchItemDone(outcome) => self.end_remote_item(outcome),
+            message => unreachable!("{message:?} is no message of batch operations"),
+        }
+    }
+
     /// Performs a command of batch operations.
     pub fn perform_batch_command(&mut self, command: &Command) -> Result<Response, Failure> {
         match command {

@@ -2,7 +2,7 @@
 
 use protocol::{
     BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Command, DeleteHistory,
-    Document, Intent, Key, MigrateInstance, ModifyInstance, Name, UpdateJob,
+    Document, HistoryOwner, Intent, Key, MigrateInstance, ModifyInstance, Name, UpdateJob,
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
@@ -12,6 +12,8 @@ use crate::entity::JobState;
 
 /// Attempts of an item whose instance is on the move.
 const MAX_ATTEMPTS: u32 = 16;
+/// The reason why an item is skipped.
+pub(super) const IS_GONE: &str = "it has ended or been resolved meanwhile";
 /// Items that one step cancels.
 const CANCELED_PER_STEP: usize = 256;
 
@@ -33,14 +35,22 @@ impl CommandContext<'_> {
         mut operation: BatchOperation,
     ) -> Result<Option<ItemAtWork>, Failure> {
         let Some((item_key, item)) = self.next_item(key, &operation)? else {
+            if operation.away.is_some() {
+                self.wait_for_items(key, operation);
+                return Ok(None);
+            }
             self.end_batch(key, operation, BatchOperationState::Completed);
             return Ok(None);
         };
         let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(None) };
         let instance_key = item.process_instance_key;
         self.origin.batch_operation_reference = Some(key);
+        if self.is_elsewhere(item_key) {
+            self.send_item(key, operation, item_key, &item, &plan)?;
+            return Ok(None);
+        }
         if self.is_gone(item_key, &plan)? {
-            let message = Name::from("it has ended or been resolved meanwhile");
+            let message = Name::from(IS_GONE);
             self.finish_item(key, operation, item_key, item, BatchItemState::Skipped, Some(message));
             return Ok(None);
         }
@@ -54,7 +64,9 @@ impl CommandContext<'_> {
             self.go_on_behind(owner, key, operation);
             return Ok(None);
         }
-        let command = command_of(&plan.action, item_key, &item, self.origin.operation_reference);
+        let owner = item.owner.clone();
+        let command =
+            command_of(&plan.action, item_key, instance_key, owner, self.origin.operation_reference);
         if matches!(plan.action, BatchAction::Resolve) {
             self.leave_a_retry(item_key)?;
         }
@@ -109,10 +121,27 @@ impl CommandContext<'_> {
         key: Key,
         mut operation: BatchOperation,
         item_key: Key,
-        mut item: BatchItem,
+        item: BatchItem,
         state: BatchItemState,
         error_message: Option<Name>,
     ) {
+        debug_assert!(operation.cursor < item_key, "items are done in the order of their keys");
+        self.note_outcome(key, &mut operation, (item_key, item), state, error_message);
+        operation.cursor = item_key;
+        operation.attempts = 0;
+        self.go_on_with_batch(key, operation);
+    }
+
+    /// Keeps the outcome of an item, and counts it.
+    pub(super) fn note_outcome(
+        &mut self,
+        key: Key,
+        operation: &mut BatchOperation,
+        (item_key, mut item): (Key, BatchItem),
+        state: BatchItemState,
+        error_message: Option<Name>,
+    ) {
+        assert_eq!(item.state, BatchItemState::Active, "an item has one outcome");
         let kind = operation.kind;
         self.emit(key, Intent::Executed, |_| BatchOperationExecutionRecord {
             batch_operation_key: key,
@@ -134,7 +163,6 @@ impl CommandContext<'_> {
                 )
             }
         }
-        debug_assert!(operation.cursor < item_key, "items are done in the order of their keys");
         debug_assert!(
             operation.completed + operation.failed <= operation.total,
             "{} items completed and {} failed of {}",
@@ -142,13 +170,10 @@ impl CommandContext<'_> {
             operation.failed,
             operation.total
         );
-        operation.cursor = item_key;
-        operation.attempts = 0;
-        self.go_on_with_batch(key, operation);
     }
 
     /// Gives a retry to the job of an incident, which would only come back without one.
-    fn leave_a_retry(&mut self, incident_key: Key) -> Result<(), Failure> {
+    pub(super) fn leave_a_retry(&mut self, incident_key: Key) -> Result<(), Failure> {
         let job_key = self.tables.incidents.get(&incident_key)?.and_then(|incident| incident.job_key);
         if let Some(job_key) = job_key
             && let Some(job) = self.tables.jobs.get(&job_key)?
@@ -197,14 +222,14 @@ impl CommandContext<'_> {
     }
 }
 
-/// The command of a client that does one item.
-fn command_of(
+/// The command of a client that does one item; `owner` is that of one that has ended.
+pub(super) fn command_of(
     action: &BatchAction,
     item_key: Key,
-    item: &BatchItem,
+    process_instance_key: Key,
+    owner: Option<HistoryOwner>,
     operation_reference: Option<u64>,
 ) -> Command {
-    let process_instance_key = item.process_instance_key;
     match action {
         BatchAction::Cancel => Command::CancelInstance { process_instance_key, operation_reference },
         BatchAction::Suspend => Command::SuspendInstance { process_instance_key, operation_reference },
@@ -229,7 +254,7 @@ fn command_of(
             ..ModifyInstance::of(process_instance_key)
         }),
         BatchAction::DeleteHistory(kind) | BatchAction::DeleteWithResource(kind) => {
-            let owner = item.owner.clone().unwrap_or_default();
+            let owner = owner.unwrap_or_default();
             Command::DeleteHistory(DeleteHistory {
                 kind: *kind,
                 key: item_key,

@@ -1,8 +1,8 @@
 //! Items of a batch operation that were found in secondary storage.
 
 use protocol::{
-    AddBatchItems, BatchAction, BatchOperationItem, BatchOperationState, HistoryOwner, PermissionType,
-    Rejection, Response,
+    AddBatchItems, BatchAction, BatchOperationItem, BatchOperationState, HistoryKind, HistoryOwner,
+    PermissionType, Rejection, Response,
 };
 use state::StateError;
 
@@ -83,6 +83,14 @@ impl CommandContext<'_> {
                 _,
             )
             | (BatchAction::DeleteHistory(_) | BatchAction::DeleteWithResource(_), None) => {
+                if self.is_elsewhere(found.item_key) {
+                    return match owner {
+                        Some(owner) => {
+                            self.may_see_history(Some(caller), HistoryKind::ProcessInstance, owner)
+                        }
+                        None => Ok(!caller.checks_tenants && !caller.checks_authorizations),
+                    };
+                }
                 match self.tables.instances.get(&found.process_instance_key)? {
                     Some(instance) => {
                         self.may_on_instance(Some(caller), PermissionType::ReadProcessInstance, &instance)

@@ -14,6 +14,7 @@ mod delete_history;
 mod dispatch;
 mod execute;
 mod given;
+mod remote;
 mod retention;
 pub mod row;
 mod scan;
@@ -27,7 +28,7 @@ use protocol::{
     BatchOperationLifecycleRecord, BatchOperationPartitionRecord, BatchOperationState, CreateBatchOperation,
     ElementSource, Intent, Key, MoveElement, Name, Rejection, Response,
 };
-use row::{BatchOperation, BatchPlan};
+use row::{BatchOperation, BatchPlan, ItemsAway};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
@@ -95,6 +96,7 @@ impl CommandContext<'_> {
             started_ms: None,
             ended_ms: None,
             error: None,
+            away: None,
         };
         self.emit(key, Intent::Created, |work| BatchOperationCreationRecord {
             batch_operation_key: key,
@@ -154,6 +156,8 @@ impl CommandContext<'_> {
             .into());
         };
         let mut operation = (*operation).clone();
+        // A step of the new life is left instead.
+        operation.away = operation.away.map(|away| ItemsAway { is_awaited: false, ..away });
         let intent = match (change, operation.state) {
             (BatchOperationChange::Suspend, Created | Active) => {
                 operation.state = Suspended;

@@ -41,8 +41,22 @@ pub struct BatchOperation {
     /// Reason why the batch operation failed as a whole.
     #[n(11)]
     pub error: Option<Name>,
+    /// Items that other partitions are doing; `None` while there are none.
+    #[n(12)]
+    pub away: Option<ItemsAway>,
 }
 minicbor_value!(BatchOperation);
+
+/// Items of a batch operation that other partitions are doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct ItemsAway {
+    /// How many; at least one.
+    #[n(0)]
+    pub count: u32,
+    /// Whether the operation goes on when one of them is done.
+    #[n(1)]
+    pub is_awaited: bool,
+}
 
 /// Plan of a batch operation.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

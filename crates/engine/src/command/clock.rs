@@ -1,11 +1,21 @@
 //! Pins, moves or resets the clock of the engine.
 
-use protocol::{Clock, ClockRecord, Intent, Response};
+use protocol::{Clock, ClockRecord, Intent, PartitionMessage, Response};
 
 use crate::core::context::CommandContext;
+use crate::core::failure::Failure;
 
 impl CommandContext<'_> {
-    pub(super) fn set_clock(&mut self, clock: &Clock) -> Response {
+    /// As a client asks: on all partitions.
+    pub(super) fn set_clock(&mut self, clock: &Clock) -> Result<Response, Failure> {
+        if self.has_others() {
+            self.send_to_all(&PartitionMessage::Clock(clock.clone()))?;
+        }
+        self.set_clock_here(clock);
+        Ok(Response::Done)
+    }
+
+    pub(super) fn set_clock_here(&mut self, clock: &Clock) {
         match clock {
             Clock::Pin { timestamp_ms } => self.meta.pinned_ms = Some(*timestamp_ms),
             Clock::Add { offset_ms } => match &mut self.meta.pinned_ms {
@@ -23,6 +33,5 @@ impl CommandContext<'_> {
         let time_ms = self.meta.now_ms;
         let key = self.next_key();
         self.emit(key, intent, |_| ClockRecord { time_ms });
-        Response::Done
     }
 }

@@ -108,6 +108,14 @@ impl CommandContext<'_> {
                 }
                 Ok(())
             }
+            Step::DoBatchItem { source, item, attempts } => {
+                if let Some(item) = self.begin_remote_item(source, item, attempts)? {
+                    self.check_access(&item.command, None)?;
+                    self.perform(&item.command)?;
+                    self.end_remote_command(&item)?;
+                }
+                Ok(())
+            }
             Step::SettleHistory { .. } | Step::EndAgents { .. } | Step::TellMigratedAgents { .. } => {
                 self.run_agent_step(step)
             }
@@ -192,6 +200,7 @@ impl CommandContext<'_> {
             | Step::DropCompensations { .. }
             | Step::EraseBanned { .. }
             | Step::WorkOnBatch { .. }
+            | Step::DoBatchItem { .. }
             | Step::ForgetBatches
             | Step::ForgetIdentity(_)
             | Step::SettleHistory { .. }

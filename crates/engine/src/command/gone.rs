@@ -10,11 +10,10 @@
 //! the same. A client learns no more by it, since access to what is not there is not checked.
 
 use protocol::{Command, Rejection, Subject, compose_key};
-use state::StateError;
 
+use crate::Engine;
 use crate::core::effects::Effects;
 use crate::core::failure::{ApplyError, Failure};
-use crate::{Engine, Tables};
 
 /// The subject without which a command is refused. `None` if it needs none, or if its refusal may depend on anything
 /// else.
@@ -31,18 +30,6 @@ pub fn may_be_gone(command: &Command) -> bool {
     needed(command).is_some()
 }
 
-fn exists(tables: &Tables, subject: Subject) -> Result<bool, StateError> {
-    // Read as a whole, since whoever applies the command reads it next.
-    Ok(match subject {
-        Subject::Job(key) | Subject::AnsweredJob(key) => tables.jobs.get(&key)?.is_some(),
-        Subject::Instance(key) => tables.instances.get(&key)?.is_some(),
-        Subject::ElementInstance(key) => tables.element_instances.get(&key)?.is_some(),
-        Subject::Incident(key) => tables.incidents.get(&key)?.is_some(),
-        Subject::UserTask(key) => tables.user_tasks.get(&key)?.is_some(),
-        Subject::AgentInstance(key) => tables.agent_instances.get(&key)?.is_some(),
-    })
-}
-
 impl Engine {
     /// The refusal that a command will meet whatever is applied before it, if what it is about is gone. Changes
     /// nothing.
@@ -50,7 +37,7 @@ impl Engine {
         let Some(subject) = needed(command) else { return Ok(None) };
         let last = compose_key(self.options.partition_id, self.meta.key_counter);
         // A later key may be given out by what is on its way.
-        if subject.key() > last || exists(&self.tables, subject)? {
+        if subject.key() > last || self.tables.has(subject)? {
             return Ok(None);
         }
         let before = self.meta;

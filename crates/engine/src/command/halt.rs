@@ -75,7 +75,8 @@ impl CommandContext<'_> {
             if let Some((_, job)) = work.job_in_state(key, JobState::Activatable)? {
                 work.effects.queued_types.push(job.job_type.clone());
             }
-            Ok(())
+            // Other partitions were told that it takes none.
+            if work.has_others() { work.match_events(key) } else { Ok(()) }
         })
     }
 
@@ -131,12 +132,17 @@ impl CommandContext<'_> {
     /// Has the timers of an element instance trigger again, and messages that were kept meanwhile reach it.
     fn revive_events(&mut self, owner: Key) -> Result<(), Failure> {
         let owned = (owner, 0)..(owner + 1, 0);
-        for (_, timer_key) in keys_of_model(&self.tables.timer_by_owner, owned.clone())? {
+        for (_, timer_key) in keys_of_model(&self.tables.timer_by_owner, owned)? {
             due::release_timer(self.tables, timer_key)?;
         }
-        if self.tables.messages.is_empty()? {
-            return Ok(());
+        if self.has_others() || !self.tables.messages.is_empty()? {
+            self.match_events(owner)?;
         }
+        Ok(())
+    }
+
+    fn match_events(&mut self, owner: Key) -> Result<(), Failure> {
+        let owned = (owner, 0)..(owner + 1, 0);
         for (_, subscription_key) in keys_of_model(&self.tables.subscription_by_owner, owned)? {
             self.steps.push_back(Step::MatchBuffered { subscription_key });
         }

@@ -10,6 +10,7 @@ mod idempotent;
 mod leader;
 mod parking;
 mod purge;
+mod receive;
 mod set_aside;
 mod transaction;
 
@@ -67,7 +68,7 @@ impl CommandContext<'_> {
             Command::UserTask(command) => return self.change_user_task(command),
             Command::GlobalListener(command) => self.change_global_listener(command)?,
             Command::Identity(command) => self.change_identity(command)?,
-            Command::Clock(clock) => self.set_clock(clock),
+            Command::Clock(clock) => self.set_clock(clock)?,
             // The engine runs these itself; they never come here.
             Command::Tick
             | Command::Continue { .. }
@@ -75,10 +76,15 @@ impl CommandContext<'_> {
             | Command::ActivateVersion { .. }
             | Command::Purge { .. }
             | Command::EndChange(_)
+            | Command::Receive(_)
             | Command::Asked { .. }
             | Command::Idempotent { .. } => Response::Done,
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
+            }
+            Command::AcknowledgeMessages { target, up_to } => {
+                self.acknowledge_messages(*target, *up_to)?;
+                Response::Done
             }
             Command::ForgetExporter { exporter } => self.forget_exporter(exporter)?,
             Command::ParkRecord(park) => self.park_record(park)?,

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use protocol::{ClusterChange, IdentityCommand, Intent, PurgeRecord, Rejection, RejectionType, Response};
+use protocol::{
+    ClusterChange, IdentityCommand, Intent, PartitionMessage, PurgeRecord, Rejection, RejectionType, Response,
+};
 use state::StateError;
 
 use super::transaction::Attempt;
@@ -17,7 +19,7 @@ use crate::core::failure::{ApplyError, Failure};
 use crate::entity::{JobState, Meta};
 
 /// Tables that are kept.
-const KEPT: &[&str] = &["meta", "settings", "exporters"];
+const KEPT: &[&str] = &["meta", "settings", "exporters", "channels", "outbox"];
 
 impl Engine {
     /// Removes all data but default roles and the default tenant. Takes time in proportion to the data. `after`: the
@@ -35,10 +37,30 @@ impl Engine {
                 "Expected to purge the cluster after its change {after}, but its last one is {last}"
             ))));
         }
+        let id = last + 1;
+        self.remove_all(
+            Some(ClusterChange { id, started_ms: self.meta.wall_ms, completed_ms: None }),
+            effects,
+        )?;
+        match self.attempt(effects, |work| work.begin_anew(id))? {
+            Attempt::Done(()) => Ok(Ok(Response::ChangeBegun { change_id: id })),
+            Attempt::Refused(failure) => Ok(Err(failure.into_rejection())),
+            Attempt::Panicked { reason, .. } => Ok(Err(Rejection::new(
+                RejectionType::ProcessingError,
+                format!("All data are purged, but default roles cannot be set up: {reason}"),
+            ))),
+        }
+    }
+
+    /// Removes all data, as partition 1 has told.
+    pub(crate) fn purge_as_told(&mut self, effects: &mut Effects) -> Result<(), ApplyError> {
+        self.remove_all(None, effects)
+    }
+
+    fn remove_all(&mut self, change: Option<ClusterChange>, effects: &mut Effects) -> Result<(), ApplyError> {
         self.tell_waiting(effects)?;
         self.tables.clear_but(KEPT)?;
         self.forget_known();
-        let id = last + 1;
         let purged = self.meta.position + 1;
         assert!(
             self.meta.purged.is_none_or(|before| before < purged),
@@ -50,19 +72,12 @@ impl Engine {
             pending_counter: self.meta.pending_counter,
             wall_ms: self.meta.wall_ms,
             active_version: self.meta.active_version,
-            change: Some(ClusterChange { id, started_ms: self.meta.wall_ms, completed_ms: None }),
+            change,
             purged: Some(purged),
             ..Meta::default()
         };
         self.meta.set_now();
-        match self.attempt(effects, |work| work.begin_anew(id))? {
-            Attempt::Done(()) => Ok(Ok(Response::ChangeBegun { change_id: id })),
-            Attempt::Refused(failure) => Ok(Err(failure.into_rejection())),
-            Attempt::Panicked { reason, .. } => Ok(Err(Rejection::new(
-                RejectionType::ProcessingError,
-                format!("All data are purged, but default roles cannot be set up: {reason}"),
-            ))),
-        }
+        Ok(())
     }
 
     /// Notes that a change is complete.
@@ -105,9 +120,17 @@ impl Engine {
 impl CommandContext<'_> {
     /// Writes the first records and entities after a purge.
     fn begin_anew(&mut self, change_id: u64) -> Result<(), Failure> {
-        let key = self.next_key();
-        self.emit(key, Intent::Purged, |_| PurgeRecord { change_id });
+        // Before the rows that all partitions begin anew with.
+        if self.has_others() {
+            self.send_to_all(&PartitionMessage::Purge { change_id })?;
+        }
+        self.record_purge(change_id);
         self.change_identity(&IdentityCommand::SetUp)?;
         Ok(())
+    }
+
+    pub(super) fn record_purge(&mut self, change_id: u64) {
+        let key = self.next_key();
+        self.emit(key, Intent::Purged, |_| PurgeRecord { change_id });
     }
 }

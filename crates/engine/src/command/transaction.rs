@@ -149,12 +149,10 @@ impl Engine {
                 break;
             }
             budget -= 1;
-            if let (
-                Step::WorkOnBatch { batch_operation_key, .. },
-                Attempt::Refused(_) | Attempt::Panicked { .. },
-            ) = (&*step, &attempt)
+            if matches!(*step, Step::WorkOnBatch { .. } | Step::DoBatchItem { .. })
+                && matches!(attempt, Attempt::Refused(_) | Attempt::Panicked { .. })
             {
-                self.fail_batch_item(*batch_operation_key, number, attempt, effects)?;
+                self.fail_batch_item(&step, number, attempt, effects)?;
                 continue;
             }
             match self.ban_on_failure(attempt, effects)? {
@@ -176,7 +174,7 @@ impl Engine {
     /// Marks an item of a batch operation as failed, and goes on with the others.
     fn fail_batch_item<T>(
         &mut self,
-        batch_operation_key: Key,
+        step: &Step,
         number: u64,
         failed: Attempt<T>,
         effects: &mut Effects,
@@ -191,7 +189,13 @@ impl Engine {
         };
         let attempt = self.attempt(effects, |work| {
             left_over::remove(work.tables, number)?;
-            work.fail_batch_item(batch_operation_key, &reason)
+            match step {
+                Step::WorkOnBatch { batch_operation_key, .. } => {
+                    work.fail_batch_item(*batch_operation_key, &reason)
+                }
+                Step::DoBatchItem { source, item, .. } => work.fail_remote_item(*source, item, &reason),
+                step => unreachable!("{step:?} does no item of a batch operation"),
+            }
         })?;
         if self.ban_on_failure(attempt, effects)?.is_err() {
             self.tables.begin();
@@ -222,7 +226,7 @@ impl Engine {
     /// where the instance can be banned: others must be told of a message, signal or condition, although an
     /// instance that it starts fails, and of those that a cancellation ends, one may fail. So do they if one of
     /// them takes more fuel than there is for it now.
-    fn attempt_with_steps<T>(
+    pub(super) fn attempt_with_steps<T>(
         &mut self,
         effects: &mut Effects,
         budget: usize,
@@ -285,7 +289,11 @@ impl Engine {
         let (mark, before) = (effects.mark(), self.meta);
         self.tables.begin();
         let mut work = self.context(effects);
-        let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let done = run(&mut work)?;
+            work.distribute()?;
+            Ok(done)
+        }));
         let (instance_key, first_key) = (work.current_instance, work.first_instance);
         let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
         let attempt = match result {

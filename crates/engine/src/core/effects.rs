@@ -1,6 +1,6 @@
 //! Effects of a batch on the outside. The leader acts on them; all other replicas drop them.
 
-use protocol::{ActivatedJob, Key, Name, Record, Rejection, Response};
+use protocol::{ActivatedJob, Key, Name, PartitionId, Record, Rejection, Response};
 
 /// Answer to one command.
 pub type Outcome = Result<Response, Rejection>;
@@ -37,6 +37,8 @@ pub struct Effects {
     pub ended_instances: Vec<(Key, bool)>,
     /// How long things took, for metrics.
     pub latencies: Latencies,
+    /// Other partitions that there are new messages for.
+    pub outbox: Vec<PartitionId>,
 }
 
 /// Reasons why a worker no longer holds a job.
@@ -76,7 +78,7 @@ pub struct Delivery {
 
 /// How long each list was before a command, to undo what it added.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark([usize; 11]);
+pub(crate) struct Mark([usize; 12]);
 
 impl Effects {
     pub(crate) fn mark(&self) -> Mark {
@@ -92,6 +94,7 @@ impl Effects {
             self.latencies.job_activation_ms.len(),
             self.latencies.job_life_ms.len(),
             self.ended_jobs.len(),
+            self.outbox.len(),
         ])
     }
 
@@ -107,5 +110,6 @@ impl Effects {
         self.latencies.job_activation_ms.truncate(lens[8]);
         self.latencies.job_life_ms.truncate(lens[9]);
         self.ended_jobs.truncate(lens[10]);
+        self.outbox.truncate(lens[11]);
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod left_over;
 pub(crate) mod meter;
 pub(crate) mod options;
 pub(crate) mod origin;
+pub(crate) mod outbox;
 pub(crate) mod record;
 pub(crate) mod recorded;
 pub(crate) mod settings;

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use protocol::{ENTRIES_SETTING, FIRST_PARTITION, IdempotencySettings, Intent, Name, PartitionId};
+use protocol::{
+    ENTRIES_SETTING, FIRST_PARTITION, IdempotencySettings, Intent, Name, PartitionId, PartitionSettings,
+};
 
 /// Where a test can make the engine fail.
 #[doc(hidden)]
@@ -155,6 +157,8 @@ impl Default for WorkLimits {
 pub struct Options {
     /// The partition; part of every key.
     pub partition_id: PartitionId,
+    /// How many partitions there are.
+    pub partitions: PartitionSettings,
     /// Whether records are made.
     pub records: bool,
     /// Intents whose records are not made. They take positions, too.
@@ -238,6 +242,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             partition_id: FIRST_PARTITION,
+            partitions: PartitionSettings::default(),
             records: false,
             unwanted_records: Vec::new(),
             max_steps_per_command: 100,

@@ -48,8 +48,13 @@ impl CommandOrigin {
     /// Notes the references with a step that runs later. Steps of a batch operation read them from its row.
     pub fn noted_with(&self, step: Step) -> Step {
         let Self { operation_reference, batch_operation_reference, .. } = *self;
-        let is_known =
-            matches!(step, Step::WithOrigin { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches);
+        let is_known = matches!(
+            step,
+            Step::WithOrigin { .. }
+                | Step::WorkOnBatch { .. }
+                | Step::DoBatchItem { .. }
+                | Step::ForgetBatches
+        );
         if is_known || (operation_reference.is_none() && batch_operation_reference.is_none()) {
             return step;
         }

@@ -19,14 +19,16 @@ impl Options {
             bpmn: bpmn(&self.bpmn),
             dmn: dmn(&self.dmn),
             idempotency: Some(self.idempotency),
+            partitions: Some(self.partitions).filter(|partitions| partitions.count > 1),
         }
     }
 
     /// Takes over settings. A number that this machine cannot address is no limit.
     pub(crate) fn configure(&mut self, settings: &Settings) {
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let Settings { max_delivery_bytes, work, bpmn, dmn, idempotency } = *settings;
+        let Settings { max_delivery_bytes, work, bpmn, dmn, idempotency, partitions } = *settings;
         self.idempotency = idempotency.unwrap_or_default();
+        self.partitions = partitions.unwrap_or_default();
         self.max_delivery_bytes = size(max_delivery_bytes);
         let defaults = WorkLimits::default();
         self.work = WorkLimits {

@@ -346,6 +346,18 @@ pub enum Step {
         #[n(1)]
         life: u32,
     },
+    /// Does an item of a batch operation of another partition.
+    #[n(202)]
+    DoBatchItem {
+        /// The partition of the batch operation.
+        #[n(0)]
+        source: protocol::PartitionId,
+        #[n(1)]
+        item: Box<protocol::RemoteBatchItem>,
+        /// How often it was put off.
+        #[n(2)]
+        attempts: u32,
+    },
     /// Removes what is left of somebody who was deleted, a slice at a time.
     #[n(240)]
     ForgetIdentity(#[n(0)] crate::identity::Forgotten),
@@ -411,6 +423,7 @@ impl Step {
             | Self::EndAgents { .. }
             | Self::TellMigratedAgents { .. }
             | Self::WorkOnBatch { .. }
+            | Self::DoBatchItem { .. }
             | Self::ForgetIdentity(_)
             | Self::ForgetBatches => 0,
         }

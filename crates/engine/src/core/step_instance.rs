@@ -62,6 +62,7 @@ impl Step {
             | Self::DropCompensations { .. }
             | Self::EraseBanned { .. }
             | Self::WorkOnBatch { .. }
+            | Self::DoBatchItem { .. }
             | Self::ForgetBatches
             | Self::ForgetIdentity(_)
             | Self::SettleHistory { .. }
@@ -115,6 +116,7 @@ impl Step {
             | Self::DropCompensations { .. }
             | Self::EraseBanned { .. }
             | Self::WorkOnBatch { .. }
+            | Self::DoBatchItem { .. }
             | Self::ForgetBatches
             | Self::ForgetIdentity(_)
             | Self::SettleHistory { .. }

@@ -105,10 +105,10 @@ impl CommandContext<'_> {
             let model = self.definitions.process(self.tables, before)?;
             self.arm_start_events(before, &model)?;
         }
-        if !self.tables.running_instances.contains(&key)? {
-            self.remove_definition(key)?;
+        for partition in self.other_partitions() {
+            self.tables.draining.put((key, partition), ());
         }
-        Ok(())
+        self.remove_if_drained(key)
     }
 
     /// Secondary storage hides it once no history of its instances is kept.

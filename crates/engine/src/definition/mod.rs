@@ -11,6 +11,7 @@ mod deploy;
 mod deployment;
 mod describe;
 mod dispatch;
+mod distribution;
 mod evaluate_decision;
 mod evaluation;
 pub(crate) mod expression;

@@ -81,7 +81,7 @@ impl CommandContext<'_> {
     }
 
     /// Removes a draining definition that nobody runs any more.
-    pub fn remove_definition(&mut self, key: Key) -> Result<(), Failure> {
+    pub(super) fn remove_definition(&mut self, key: Key) -> Result<(), Failure> {
         if let Some(definition) = self.tables.definitions.get(&key)? {
             self.remove_agents(key, &definition)?;
             self.emit(key, Intent::Deleted, |_| process_record(&definition, key));

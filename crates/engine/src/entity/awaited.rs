@@ -73,8 +73,19 @@ pub struct Message {
     pub tenant_id: Name,
     #[n(7)]
     pub business_id: Option<BusinessIdClaim>,
+    /// Set when its time is over, but catch events of other partitions have not answered.
+    #[n(8)]
+    pub kept: Option<KeptMessage>,
 }
 minicbor_value!(Message, weight = |message| 192 + message.variables.json_len());
+
+/// A message whose time is over, until all catch events that were offered it have answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct KeptMessage {
+    /// Number of the request that waits for the first of their answers.
+    #[n(0)]
+    pub request_id: Option<u64>,
+}
 
 /// An element instance that waits for a message.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -100,13 +111,17 @@ pub struct Subscription {
     /// Business ID of the instance when it was opened.
     #[n(9)]
     pub business_id: Option<Name>,
+    /// Number of its last opening on another partition; `None` before the first.
+    #[n(10)]
+    pub generation: Option<u32>,
 }
 minicbor_value!(Subscription);
 
-impl Subscription {
-    /// Whether a message may come here: one with a business ID is only for instances with the same one.
-    pub fn is_for(&self, message: &Message) -> bool {
-        message.business_id.as_ref().is_none_or(|claim| self.business_id.as_ref() == Some(&claim.business_id))
+impl Message {
+    /// Whether it may come to an instance with this business ID: one with a business ID is only for those with the
+    /// same.
+    pub fn is_for(&self, business_id: Option<&Name>) -> bool {
+        self.business_id.as_ref().is_none_or(|claim| business_id == Some(&claim.business_id))
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod agent;
 mod awaited;
+mod channel;
 mod definition;
 mod element;
 mod idempotency;
@@ -22,9 +23,10 @@ use state::minicbor_value;
 
 pub use agent::{AgentInstance, KnownHistoryItem, LeasedHistoryItem, PendingHistoryItem};
 pub use awaited::{
-    ConditionSubscription, Message, SignalSubscription, StartSubscription, Subscription, Timer, TimerTurn,
-    TimerTurns,
+    ConditionSubscription, KeptMessage, Message, SignalSubscription, StartSubscription, Subscription, Timer,
+    TimerTurn, TimerTurns,
 };
+pub use channel::{Channel, Outgoing, RemoteSubscription};
 pub use definition::{
     Decision, DecisionRequirements, Definition, DefinitionKind, DefinitionState, Imported, ImportedFile,
     StoredFile,
@@ -125,6 +127,10 @@ pub struct Meta {
     /// Position of the record of the last purge; `None` before the first.
     #[n(19)]
     pub purged: Option<u64>,
+    /// Position on partition 1 of the last command whose rows are here: on partition 1, that changed rows which it
+    /// gives to all. `None` before the first.
+    #[n(20)]
+    pub distributed: Option<u64>,
 }
 minicbor_value!(Meta);
 

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use protocol::Key;
+use protocol::{Key, PartitionId, Subject};
 
 use state::StateError;
 
 use crate::batch::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::core::step::Step;
 use crate::entity::{
-    AgentInstance, Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision,
+    AgentInstance, Banned, Channel, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision,
     DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job, KeyedCommand, KeyedRequest,
-    KnownHistoryItem, Loop, LoopOutput, Message, Meta, ParkedRecord, PendingHistoryItem, RowTotals,
-    SignalSubscription, StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer,
-    TimerTurns, VariableKey,
+    KnownHistoryItem, Loop, LoopOutput, Message, Meta, Outgoing, ParkedRecord, PendingHistoryItem,
+    RemoteSubscription, RowTotals, SignalSubscription, StartSubscription, StoredFile, StoredListener,
+    StoredSettings, Subscription, Timer, TimerTurns, VariableKey,
 };
 use crate::identity::row::{
     ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser, StoredView,
@@ -32,8 +32,14 @@ state::tables! {
         pub meta: Table<u8, Meta> = 1,
         /// One row: the settings under which commands are applied.
         pub settings: Table<u8, StoredSettings> = 236,
+        /// Channels to and from other partitions.
+        pub channels: Table<PartitionId, Channel> = 252,
+        /// Messages on their way to other partitions: target, number.
+        pub outbox: Table<(PartitionId, u64), Outgoing> = 253,
         pub definitions: Table<Key, Definition> = 2,
         // 3 to 6 were indexes of process definitions alone.
+        /// Other partitions where instances of a definition that is being deleted may run: definition, partition.
+        pub draining: Table<(Key, PartitionId), ()> = 254,
         /// Instances that run, by definition.
         pub running_instances: Table<Key, u64> = 7,
         pub instances: Table<Key, Instance> = 8,
@@ -88,6 +94,10 @@ state::tables! {
         pub subscription_by_name: Table<(Tenant, Text, Text, Text, Key), ()> = 68,
         /// Message subscriptions by element instance.
         pub subscription_by_owner: Table<(Key, Key), ()> = 26,
+        /// Catch events of instances on other partitions that wait for a message here, by their subscription.
+        pub remote_subscriptions: Table<Key, RemoteSubscription> = 250,
+        /// Subscriptions that were offered a message, until the answer: message, process ID.
+        pub offers: Table<(Key, Text), Key> = 251,
         /// Message start events of latest versions: tenant, message name, process ID, element.
         pub start_subscriptions: Table<(Tenant, Text, Text, u32), StartSubscription> = 27,
         /// Instances started by a message with a correlation key: tenant, process ID, correlation key.
@@ -207,6 +217,7 @@ state::tables! {
 pub const LASTING: &[&str] = &[
     "meta",
     "settings",
+    "channels",
     "definitions",
     "agent_definitions",
     "definition_by_id",
@@ -244,7 +255,46 @@ pub const LASTING: &[&str] = &[
     "shared_views",
 ];
 
+/// Names of the tables whose rows partition 1 gives to all partitions.
+pub const DISTRIBUTED: &[&str] = &[
+    "definitions",
+    "agent_definitions",
+    "definition_by_id",
+    "definition_by_tag",
+    "definition_by_deployment",
+    "last_version",
+    "decision_requirements",
+    "requirements_by_namespace",
+    "decisions",
+    "forms",
+    "resources",
+    "start_subscriptions",
+    "global_listeners",
+    "cluster_variables",
+    "users",
+    "circles",
+    "mapping_rules",
+    "mapping_rule_by_claim",
+    "members",
+    "member_of",
+    "authorizations",
+    "authorization_by_owner",
+];
+
 impl Tables {
+    /// Whether the subject of a command exists.
+    pub(crate) fn has(&self, subject: Subject) -> Result<bool, StateError> {
+        // Read as a whole, since whoever applies the command reads it next.
+        Ok(match subject {
+            Subject::Job(key) | Subject::AnsweredJob(key) => self.jobs.get(&key)?.is_some(),
+            Subject::Instance(key) => self.instances.get(&key)?.is_some(),
+            Subject::ElementInstance(key) => self.element_instances.get(&key)?.is_some(),
+            Subject::Incident(key) => self.incidents.get(&key)?.is_some(),
+            Subject::UserTask(key) => self.user_tasks.get(&key)?.is_some(),
+            Subject::AgentInstance(key) => self.agent_instances.get(&key)?.is_some(),
+        })
+    }
+
     /// Whether the commands of a process instance are skipped.
     pub(crate) fn is_banned(&self, process_instance_key: Key) -> Result<bool, StateError> {
         self.banned.contains(&process_instance_key)

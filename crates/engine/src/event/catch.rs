@@ -22,6 +22,31 @@ enum Prepared {
     Condition { element: ElementIndex, is_met: bool },
 }
 
+impl ActiveElement {
+    /// A subscription of one of its catch events.
+    fn subscription(
+        &self,
+        element: ElementIndex,
+        message_name: Name,
+        correlation_key: Name,
+        interrupting: bool,
+    ) -> Subscription {
+        Subscription {
+            element_instance_key: self.key,
+            process_instance_key: self.process_instance_key,
+            definition_key: self.instance.definition_key,
+            process_id: self.instance.process_id.clone(),
+            element,
+            message_name,
+            correlation_key,
+            interrupting,
+            tenant_id: self.instance.tenant_id.clone(),
+            business_id: self.instance.business_id.clone(),
+            generation: None,
+        }
+    }
+}
+
 impl CommandContext<'_> {
     /// Opens subscriptions and timers for the boundary events of an activity and the event sub-processes inside it.
     pub fn subscribe_to_events(&mut self, at: &ActiveElement) -> Result<(), Failure> {
@@ -90,18 +115,7 @@ impl CommandContext<'_> {
                     tenant_id: at.instance.tenant_id.clone(),
                 })?,
                 Prepared::Message { element, name, correlation_key, interrupting } => {
-                    self.open_subscription(Subscription {
-                        element_instance_key: at.key,
-                        process_instance_key: at.process_instance_key,
-                        definition_key: at.instance.definition_key,
-                        process_id: at.instance.process_id.clone(),
-                        element,
-                        message_name: name,
-                        correlation_key,
-                        interrupting,
-                        tenant_id: at.instance.tenant_id.clone(),
-                        business_id: at.instance.business_id.clone(),
-                    })?;
+                    self.open_subscription(at.subscription(element, name, correlation_key, interrupting))?;
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::entity::Message;
 
 impl CommandContext<'_> {
     pub(super) fn correlate_message(&mut self, correlate: &CorrelateMessage) -> Result<Response, Failure> {
+        self.refuse_elsewhere(&correlate.correlation_key)?;
         let message_key = self.next_key();
         let message = Message {
             name: correlate.name.clone(),
@@ -18,12 +19,21 @@ impl CommandContext<'_> {
             variables: correlate.variables.clone(),
             tenant_id: correlate.tenant_id.clone(),
             business_id: correlate.business_id.clone(),
+            kept: None,
         };
         self.record_message(message_key, Intent::Published, &message);
-        let Some(process_instance_key) = self.correlate(message_key, &message)? else {
-            return Err(not_correlated(correlate));
+        let first = self.correlate(message_key, &message)?;
+        let Some(process_instance_key) = first else {
+            return if self.keep_offered(message_key, &message, correlate.request_id)? {
+                Ok(Response::Pending)
+            } else {
+                Err(not_correlated(&message).into())
+            };
         };
-        self.record_message(message_key, Intent::Expired, &message);
+        // The catch events of other partitions have it as well, but the answer is known.
+        if !self.keep_offered(message_key, &message, None)? {
+            self.record_message(message_key, Intent::Expired, &message);
+        }
         Ok(Response::MessageCorrelated {
             message_key,
             process_instance_key,
@@ -32,9 +42,10 @@ impl CommandContext<'_> {
     }
 }
 
-fn not_correlated(correlate: &CorrelateMessage) -> Failure {
-    let (name, key) = (&correlate.name, &correlate.correlation_key);
-    let (of, or) = match &correlate.business_id {
+/// The refusal of a message that no instance has taken.
+pub(super) fn not_correlated(message: &Message) -> Rejection {
+    let (name, key) = (&message.name, &message.correlation_key);
+    let (of, or) = match &message.business_id {
         None => (String::new(), ""),
         Some(claim) => (
             format!(" and business ID '{}'", claim.business_id),
@@ -45,5 +56,5 @@ fn not_correlated(correlate: &CorrelateMessage) -> Failure {
         "Expected to find subscription for message with name '{name}' and correlation key '{key}'{of}, but none was \
          found{or}."
     );
-    Rejection::not_found(reason).into()
+    Rejection::not_found(reason)
 }

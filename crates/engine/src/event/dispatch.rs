@@ -1,6 +1,6 @@
 //! The commands and steps of events, each to the code that carries it out.
 
-use protocol::{Command, Response};
+use protocol::{Command, PartitionId, PartitionMessage, Response};
 
 use super::compensation::CompensationScan;
 use crate::core::context::CommandContext;
@@ -12,9 +12,25 @@ impl CommandContext<'_> {
         match command {
             Command::PublishMessage(publish) => self.publish_message(publish),
             Command::CorrelateMessage(correlate) => self.correlate_message(correlate),
-            Command::BroadcastSignal(broadcast) => Ok(self.broadcast_signal(broadcast)),
+            Command::BroadcastSignal(broadcast) => self.broadcast_signal(broadcast),
             Command::EvaluateConditionals(evaluate) => self.evaluate_conditionals(evaluate),
             _ => unreachable!("{command:?} is no command of events"),
+        }
+    }
+
+    /// Has a message of another partition take its effect.
+    pub fn receive_event(&mut self, source: PartitionId, message: &PartitionMessage) -> Result<(), Failure> {
+        match message {
+            PartitionMessage::OpenSubscription(opened) => self.open_remote(opened),
+            PartitionMessage::CloseSubscription { subscription_key } => self.close_remote(*subscription_key),
+            PartitionMessage::Correlate(correlate) => self.take_offer(source, correlate),
+            PartitionMessage::CorrelationAnswer(answer) => self.end_offer(answer),
+            PartitionMessage::Publish(message) => self.publish_sent(message),
+            PartitionMessage::Signal(signal) => {
+                self.broadcast_here(signal);
+                Ok(())
+            }
+            message => unreachable!("{message:?} is no message of events"),
         }
     }
 

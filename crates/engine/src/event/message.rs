@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use bpmn::graph::{ElementIndex, Trigger};
-use protocol::{Intent, Key, Name};
+use protocol::{Document, Intent, Key, Name, partition_of};
 use state::StateError;
 
 use bpmn::Process;
@@ -21,10 +21,10 @@ use crate::entity::{Instance, Message, StartSubscription, Subscription};
 use crate::event::awaited::{Awaited, Rows};
 
 /// Where a subscription stands: tenant, message name, correlation key, process ID, key.
-type SubscriptionAt = (Arc<str>, Arc<str>, Arc<str>, Arc<str>, Key);
+pub(super) type SubscriptionAt = (Arc<str>, Arc<str>, Arc<str>, Arc<str>, Key);
 type NameRange = (Bound<(Arc<str>, Arc<str>, Arc<str>, Key)>, Bound<(Arc<str>, Arc<str>, Arc<str>, Key)>);
 
-fn by_name(tenant: &Name, name: &Name, correlation_key: &Name) -> NameRange {
+pub(super) fn by_name(tenant: &Name, name: &Name, correlation_key: &Name) -> NameRange {
     let key = |last| (tenant.0.clone(), name.0.clone(), correlation_key.0.clone(), last);
     (Bound::Included(key(0)), Bound::Included(key(Key::MAX)))
 }
@@ -46,6 +46,7 @@ impl Awaited for Subscription {
 
     fn close(&self, work: &mut CommandContext, key: Key) -> Result<(), StateError> {
         work.remove_subscription(key, self);
+        work.close_elsewhere(key, self)?;
         work.record_subscription(key, Intent::Deleted, self, None)
     }
 
@@ -63,16 +64,32 @@ impl Awaited for Subscription {
             interrupting: at.process.interrupts(element),
             ..self.clone()
         };
-        work.tables.subscription_by_name.delete(&subscription_at(key, self));
-        work.tables.subscription_by_name.put(subscription_at(key, &subscription), ());
+        let target = work.message_partition(&self.correlation_key);
+        if target.is_none() {
+            work.tables.subscription_by_name.delete(&subscription_at(key, self));
+            work.tables.subscription_by_name.put(subscription_at(key, &subscription), ());
+        }
         work.record_subscription(key, Intent::Migrated, &subscription, None)?;
-        work.tables.subscriptions.put(key, subscription);
+        // Before its first opening, that comes still.
+        match target.filter(|_| self.generation.is_some()) {
+            Some(target) => work.open_elsewhere(target, key, &subscription)?,
+            None => work.tables.subscriptions.put(key, subscription),
+        }
         Ok(())
     }
 }
 
+/// Where a message went for a process.
+pub(super) enum Reached {
+    /// To this instance.
+    Here(Key),
+    /// It was offered to another partition, which answers.
+    Elsewhere,
+}
+
 impl CommandContext<'_> {
-    /// Correlates a new message with every matching subscription. Returns the first instance that got it.
+    /// Correlates a new message with every matching subscription. Returns the first instance that got it; catch
+    /// events of other partitions answer later.
     pub(super) fn correlate(&mut self, message_key: Key, message: &Message) -> Result<Option<Key>, Failure> {
         let mut reached: Vec<Name> = Vec::new();
         let mut first = self.correlate_to_starts(message_key, message, &mut reached)?;
@@ -88,9 +105,12 @@ impl CommandContext<'_> {
             if reached.contains(&process_id) {
                 continue;
             }
-            if let Some(instance_key) = self.correlate_to_process(message_key, message, at)? {
-                reached.push(process_id);
-                first.get_or_insert(instance_key);
+            match self.correlate_to_process(message_key, message, at)? {
+                Some(Reached::Here(instance_key)) => {
+                    reached.push(process_id);
+                    first.get_or_insert(instance_key);
+                }
+                Some(Reached::Elsewhere) | None => {}
             }
         }
         if message.time_to_live_ms > 0 {
@@ -102,7 +122,7 @@ impl CommandContext<'_> {
     }
 
     /// The first subscription for a message within bounds.
-    fn first_subscription(
+    pub(super) fn first_subscription(
         &self,
         bounds: (Bound<SubscriptionAt>, Bound<SubscriptionAt>),
         message: &Message,
@@ -113,22 +133,27 @@ impl CommandContext<'_> {
         }))
     }
 
-    /// Hands a message to the first instance of a process that takes it, from this subscription on.
-    fn correlate_to_process(
+    /// Hands a message to the first instance of a process that takes it, from this subscription on, or offers it to one
+    /// of another partition.
+    pub(super) fn correlate_to_process(
         &mut self,
         message_key: Key,
         message: &Message,
         at: SubscriptionAt,
-    ) -> Result<Option<Key>, Failure> {
+    ) -> Result<Option<Reached>, Failure> {
         let process_id = at.3.clone();
         let mut next = Some(at);
         while let Some(at) = next {
-            if let Some(subscription) = self.tables.subscriptions.get(&at.4)?
-                && subscription.is_for(message)
+            if partition_of(at.4) != self.options.partition_id {
+                if self.offer(message_key, message, at.4)? {
+                    return Ok(Some(Reached::Elsewhere));
+                }
+            } else if let Some(subscription) = self.tables.subscriptions.get(&at.4)?
+                && message.is_for(subscription.business_id.as_ref())
                 && self.tables.halt_of(subscription.process_instance_key)?.is_none()
-                && self.deliver(message_key, message, at.4, &subscription)?
+                && self.deliver(message_key, &message.variables, at.4, &subscription)?
             {
-                return Ok(Some(subscription.process_instance_key));
+                return Ok(Some(Reached::Here(subscription.process_instance_key)));
             }
             let after = (Bound::Excluded(at), Bound::Unbounded);
             next = self.first_subscription(after, message)?.filter(|at| at.3 == process_id);
@@ -206,14 +231,14 @@ impl CommandContext<'_> {
         )?;
         let start = Some((subscription.element, message.variables.clone()));
         self.has_started_others = true;
-        self.start_instance(key, instance, protocol::Document::empty(), start)?;
+        self.start_instance(key, instance, Document::empty(), start)?;
         Ok(key)
     }
 
-    fn deliver(
+    pub(super) fn deliver(
         &mut self,
         message_key: Key,
-        message: &Message,
+        variables: &Document,
         subscription_key: Key,
         subscription: &Subscription,
     ) -> Result<bool, Failure> {
@@ -221,12 +246,12 @@ impl CommandContext<'_> {
         if !self.accepts(host, subscription.element)? {
             return Ok(false);
         }
-        let brought = Some((message_key, &message.variables));
+        let brought = Some((message_key, variables));
         self.record_subscription(subscription_key, Intent::Correlated, subscription, brought)?;
         if subscription.interrupting {
             self.remove_subscription(subscription_key, subscription);
         }
-        self.trigger(host, subscription.element, &message.variables)?;
+        self.trigger(host, subscription.element, variables)?;
         Ok(true)
     }
 
@@ -235,8 +260,13 @@ impl CommandContext<'_> {
         let key = self.next_key();
         self.record_subscription(key, Intent::Created, &subscription, None)?;
         let (tenant, name) = (&subscription.tenant_id, &subscription.message_name);
-        self.tables.subscription_by_name.insert(subscription_at(key, &subscription), ());
         self.tables.subscription_by_owner.insert((subscription.element_instance_key, key), ());
+        if self.message_partition(&subscription.correlation_key).is_some() {
+            self.steps.push_back(Step::MatchBuffered { subscription_key: key });
+            self.tables.subscriptions.insert(key, subscription);
+            return Ok(());
+        }
+        self.tables.subscription_by_name.insert(subscription_at(key, &subscription), ());
         let range = by_name(tenant, name, &subscription.correlation_key);
         if !self.tables.message_by_name.keys(range, 1)?.is_empty() {
             self.steps.push_back(Step::MatchBuffered { subscription_key: key });
@@ -245,9 +275,12 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Gives the oldest fitting message of the buffer to a subscription.
+    /// Gives the oldest fitting message of the buffer to a subscription, or opens it where its messages are.
     pub(super) fn match_buffered(&mut self, subscription_key: Key) -> Result<(), Failure> {
         let Some(subscription) = self.tables.subscriptions.get(&subscription_key)? else { return Ok(()) };
+        if let Some(target) = self.message_partition(&subscription.correlation_key) {
+            return Ok(self.open_elsewhere(target, subscription_key, &subscription)?);
+        }
         let range =
             by_name(&subscription.tenant_id, &subscription.message_name, &subscription.correlation_key);
         let mut slices = Slices::of(range);
@@ -259,10 +292,11 @@ impl CommandContext<'_> {
                     continue;
                 }
                 let Some(message) = self.tables.messages.get(&message_key)? else { continue };
-                if message.deadline_ms <= self.now_ms() || !subscription.is_for(&message) {
+                if message.deadline_ms <= self.now_ms() || !message.is_for(subscription.business_id.as_ref())
+                {
                     continue;
                 }
-                if self.deliver(message_key, &message, subscription_key, &subscription)? {
+                if self.deliver(message_key, &message.variables, subscription_key, &subscription)? {
                     self.tables.message_correlations.put(correlation, ());
                 }
                 if subscription.interrupting {
@@ -302,6 +336,14 @@ impl CommandContext<'_> {
             self.tables.message_by_id.delete(&(by.0, by.1, by.2, message.message_id.0.clone()));
         }
         self.forget_business_id(key, &message);
+        if self.keep_offered(key, &message, None)? {
+            return Ok(());
+        }
+        self.drop_message(key, &message)
+    }
+
+    /// Removes a message that nothing waits for, and what it was correlated to.
+    pub(super) fn drop_message(&mut self, key: Key, message: &Message) -> Result<(), Failure> {
         let empty: Arc<str> = Arc::from("");
         let range = (key, Arc::clone(&empty))..(key + 1, empty);
         let mut slices = Slices::of(range);
@@ -311,7 +353,7 @@ impl CommandContext<'_> {
             }
         }
         self.tables.messages.delete(&key);
-        self.record_message(key, Intent::Expired, &message);
+        self.record_message(key, Intent::Expired, message);
         Ok(())
     }
 

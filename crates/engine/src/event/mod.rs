@@ -15,6 +15,7 @@ mod message;
 mod message_business_id;
 mod publish_message;
 mod record;
+mod remote;
 mod signal;
 mod start_events;
 mod thrown;

@@ -2,7 +2,7 @@
 
 use bpmn::graph::{PublishedMessage, Text};
 use bpmn::timer::Interval;
-use protocol::{Intent, Name, PublishMessage, Rejection, RejectionType, Response};
+use protocol::{Intent, Name, PartitionMessage, PublishMessage, Rejection, RejectionType, Response};
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
@@ -12,6 +12,7 @@ use crate::entity::{ErrorType, Message};
 
 impl CommandContext<'_> {
     pub(super) fn publish_message(&mut self, publish: &PublishMessage) -> Result<Response, Failure> {
+        self.refuse_elsewhere(&publish.correlation_key)?;
         let tenant_id = publish.tenant_id.clone();
         if !publish.message_id.is_empty() {
             let id = (
@@ -38,12 +39,13 @@ impl CommandContext<'_> {
             variables: publish.variables.clone(),
             tenant_id: tenant_id.clone(),
             business_id: publish.business_id.clone(),
+            kept: None,
         };
         self.record_message(message_key, Intent::Published, &message);
         self.correlate(message_key, &message)?;
         if message.time_to_live_ms > 0 {
             self.buffer(message_key, message);
-        } else {
+        } else if !self.keep_offered(message_key, &message, None)? {
             self.record_message(message_key, Intent::Expired, &message);
         }
         Ok(Response::MessagePublished { message_key, tenant_id })
@@ -53,6 +55,9 @@ impl CommandContext<'_> {
     pub(super) fn publish_sent(&mut self, message: &PublishMessage) -> Result<(), Failure> {
         // Other batches may have made many large ones, which are not all moved in one.
         self.meter.note_work(message.variables.json_len());
+        if let Some(target) = self.message_partition(&message.correlation_key) {
+            return Ok(self.send(target, PartitionMessage::Publish(Box::new(message.clone())))?);
+        }
         match self.publish_message(message) {
             Err(Failure::Rejected(rejection)) if rejection.kind == RejectionType::AlreadyExists => Ok(()),
             result => result.map(|_| ()),

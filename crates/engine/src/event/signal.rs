@@ -6,7 +6,9 @@
 
 use bpmn::graph::{ElementIndex, Trigger};
 use bpmn::{Process, graph::Text};
-use protocol::{Document, Intent, Key, Name, SignalRecord, SignalSubscriptionRecord};
+use protocol::{
+    BroadcastElsewhere, Document, Intent, Key, Name, PartitionMessage, SignalRecord, SignalSubscriptionRecord,
+};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
@@ -56,8 +58,16 @@ impl Awaited for SignalSubscription {
 }
 
 impl CommandContext<'_> {
-    /// Triggers all subscriptions to a signal that exist now. Gives its key.
-    pub fn broadcast(&mut self, name: Name, tenant_id: Name, variables: Document) -> Key {
+    /// Triggers all subscriptions to a signal that exist now, on all partitions. Gives its key.
+    pub fn broadcast(&mut self, name: Name, tenant_id: Name, variables: Document) -> Result<Key, StateError> {
+        if self.has_others() {
+            let signal = BroadcastElsewhere {
+                name: name.clone(),
+                tenant_id: tenant_id.clone(),
+                variables: variables.clone(),
+            };
+            self.send_to_all(&PartitionMessage::Signal(Box::new(signal)))?;
+        }
         let signal_key = self.next_key();
         self.emit(signal_key, Intent::Broadcasted, |_| SignalRecord {
             signal_name: name.clone(),
@@ -65,7 +75,15 @@ impl CommandContext<'_> {
             tenant_id: tenant_id.clone(),
         });
         self.steps.push_back(Step::BroadcastSignal { signal_key, name, tenant_id, variables, after: 0 });
-        signal_key
+        Ok(signal_key)
+    }
+
+    /// Triggers the subscriptions of this partition to a signal that was broadcast on another one, which has recorded
+    /// it.
+    pub(super) fn broadcast_here(&mut self, signal: &BroadcastElsewhere) {
+        let BroadcastElsewhere { name, tenant_id, variables } = signal.clone();
+        let signal_key = self.next_key();
+        self.steps.push_back(Step::BroadcastSignal { signal_key, name, tenant_id, variables, after: 0 });
     }
 
     /// Triggers the next slice of subscriptions.

@@ -173,7 +173,7 @@ impl CommandContext<'_> {
         self.tables.running_instances.delete(&definition_key);
         let definition = self.tables.definitions.get(&definition_key)?;
         if definition.is_some_and(|definition| definition.state == DefinitionState::Draining) {
-            self.remove_definition(definition_key)?;
+            self.end_draining(definition_key)?;
         }
         Ok(())
     }

@@ -54,6 +54,7 @@ impl Run {
                 variables,
                 tenant_id,
                 business_id: self.business_id(),
+                request_id: None,
             }),
             3 => {
                 let name = Name::from(format!("i{number}"));

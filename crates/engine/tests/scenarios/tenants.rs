@@ -141,6 +141,7 @@ fn messages_stay_in_their_tenant() {
             variables: Document::empty(),
             tenant_id: tenant.into(),
             business_id: None,
+            request_id: None,
         })
     };
     harness.command(correlate("<default>")).unwrap().unwrap_err();

@@ -34,6 +34,8 @@ impl Command {
             | Self::UnparkRecords { .. }
             | Self::Configure { .. }
             | Self::ActivateVersion { .. }
+            | Self::Receive(_)
+            | Self::AcknowledgeMessages { .. }
             | Self::Purge { .. }
             | Self::EndChange(_)
             | Self::BroadcastSignal(_)

@@ -194,7 +194,9 @@ impl Command {
             | Self::ParkRecord(_)
             | Self::UnparkRecords { .. }
             | Self::Configure { .. }
-            | Self::ActivateVersion { .. } => {}
+            | Self::ActivateVersion { .. }
+            | Self::Receive(_)
+            | Self::AcknowledgeMessages { .. } => {}
             Self::Asked { .. } | Self::Idempotent { .. } => {
                 unreachable!("what is asked for is neither of them")
             }

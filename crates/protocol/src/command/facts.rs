@@ -66,8 +66,8 @@ pub enum AnswerTime {
     Applied,
     /// When the instance that it creates has its result, if the client waits for that: under this number.
     Result(Option<u64>),
-    /// When listeners are done, if there are any: under this number.
-    Listeners(Option<u64>),
+    /// When listeners or another partition have done their part, if they have one: under this number.
+    Later(Option<u64>),
 }
 
 /// One line of the table.
@@ -102,7 +102,7 @@ impl Command {
     #[rustfmt::skip]
     #[expect(clippy::match_same_arms, reason = "a table has a line for each")]
     pub fn facts(&self) -> CommandFacts<'_> {
-        use AnswerTime::{Applied, Listeners, Result};
+        use AnswerTime::{Applied, Later, Result};
         use CommandClass::{Begun, Leader, New};
         use Content::{Completion, Elements, Resources, Value, Variables, Whole};
         const V1: u16 = FIRST_ACTIVE_VERSION;
@@ -121,7 +121,8 @@ impl Command {
             | Self::SuspendInstance { process_instance_key: key, operation_reference }
             | Self::ResumeInstance { process_instance_key: key, operation_reference } =>
                 (V1, Begun, instance(*key), None, Whole, *operation_reference, Applied),
-            Self::AssignBusinessId { process_instance_key: key, .. } =>
+            Self::AssignBusinessId { process_instance_key: key, .. }
+            | Self::ResolveInstanceIncidents { process_instance_key: key } =>
                 (V1, Begun, instance(*key), None, Whole, None, Applied),
             Self::CreateAgentInstance(it) => (V1, Begun, element(it.element_instance_key), None, Whole, None, Applied),
             Self::UpdateAgentInstance(it) =>
@@ -132,16 +133,17 @@ impl Command {
             Self::UpdateJob(it) =>
                 (V1, Begun, Some(Subject::Job(it.job_key)), None, Whole, it.operation_reference, Applied),
             Self::PublishMessage(it) => (V1, New, None, Some(&it.tenant_id), Variables(&it.variables), None, Applied),
-            Self::CorrelateMessage(it) => (V1, New, None, Some(&it.tenant_id), Variables(&it.variables), None, Applied),
+            Self::CorrelateMessage(it) => (V1, New, None, Some(&it.tenant_id), Variables(&it.variables), None, Later(it.request_id)),
             Self::ResolveIncident { incident_key, operation_reference } =>
                 (V1, Begun, Some(Subject::Incident(*incident_key)), None, Whole, *operation_reference, Applied),
             Self::SetVariables(it) =>
                 (V1, New, element(it.element_instance_key), None, Variables(&it.variables), it.operation_reference,
-                 Listeners(it.request_id)),
+                 Later(it.request_id)),
             Self::Clock(_) => (V1, Begun, None, None, Whole, None, Applied),
             Self::Tick | Self::Continue { .. } | Self::AcknowledgeExport { .. } | Self::ParkRecord(_)
             | Self::UnparkRecords { .. } | Self::Configure { .. } | Self::ActivateVersion { .. }
-            | Self::AddBatchItems(_) | Self::YieldJobs { .. } => (V1, Leader, None, None, Whole, None, Applied),
+            | Self::AddBatchItems(_) | Self::YieldJobs { .. } | Self::Receive(_) | Self::AcknowledgeMessages { .. } =>
+                 (V1, Leader, None, None, Whole, None, Applied),
             // A full cluster can be emptied, and mended.
             Self::Purge { .. } | Self::EndChange(_) | Self::Unban { .. } | Self::ForgetExporter { .. } =>
                 (V1, Begun, None, None, Whole, None, Applied),
@@ -156,14 +158,12 @@ impl Command {
                 (V1, class_of(&it.action), None, None, Whole, it.operation_reference, Applied),
             // It stops what has begun, or goes on with it.
             Self::ChangeBatchOperation { .. } => (V1, Begun, None, None, Whole, None, Applied),
-            Self::ResolveInstanceIncidents { process_instance_key: key } =>
-                (V1, Begun, instance(*key), None, Whole, None, Applied),
             Self::ModifyInstance(it) =>
                 (V1, Begun, instance(it.process_instance_key), None, Whole, it.operation_reference, Applied),
             Self::EvaluateDecision(it) => (V1, New, None, Some(&it.tenant_id), Variables(&it.variables), None, Applied),
             Self::UserTask(it) =>
                 (V1, Begun, Some(Subject::UserTask(it.user_task_key)), None, it.operation.content(), None,
-                 Listeners(it.request_id)),
+                 Later(it.request_id)),
             Self::GlobalListener(_) => (V1, New, None, None, Whole, None, Applied),
             Self::ClusterVariable(it) => (V1, New, None, it.tenant_id.as_ref(), Value(&it.value), None, Applied),
             Self::Identity(it) => (it.since_version(), New, None, None, Whole, None, Applied),
@@ -211,18 +211,19 @@ impl Command {
     pub fn request_id(&self) -> Option<u64> {
         match self.facts().answer {
             AnswerTime::Applied => None,
-            AnswerTime::Result(number) | AnswerTime::Listeners(number) => number,
+            AnswerTime::Result(number) | AnswerTime::Later(number) => number,
         }
     }
 
-    /// Where the number of the waiting request goes, if listeners may answer later than the command is applied.
+    /// Where the number of the waiting request goes, if the answer may come later than the command is applied.
     pub fn request_id_mut(&mut self) -> Option<&mut Option<u64>> {
         match self.facts().answer {
             AnswerTime::Applied | AnswerTime::Result(_) => None,
-            AnswerTime::Listeners(_) => match self.asked_mut() {
+            AnswerTime::Later(_) => match self.asked_mut() {
                 Self::UserTask(command) => Some(&mut command.request_id),
                 Self::SetVariables(command) => Some(&mut command.request_id),
-                other => unreachable!("{other:?} waits for listeners, and has no place for the number"),
+                Self::CorrelateMessage(command) => Some(&mut command.request_id),
+                other => unreachable!("{other:?} may be answered later, and has no place for the number"),
             },
         }
     }

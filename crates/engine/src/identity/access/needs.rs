@@ -7,7 +7,7 @@ use protocol::{
     BatchAction, BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command,
     DefinitionRef, DeleteHistory, DeleteResource, EvaluateDecision, GlobalListenerCommand, HistoryKind,
     IdentityCommand, Key, MigrateInstance, MigrationPlan, Name, PermissionType as P, ResourceType as R,
-    UserTaskOperation, UserTaskProperty,
+    SetVariables, UserTaskOperation, UserTaskProperty,
 };
 use state::StateError;
 
@@ -43,6 +43,8 @@ impl CommandContext<'_> {
             | Command::Continue { .. }
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
+            | Command::AcknowledgeMessages { .. }
+            | Command::Receive(_)
             | Command::ForgetExporter { .. }
             | Command::ParkRecord(_)
             | Command::UnparkRecords { .. }
@@ -80,9 +82,7 @@ impl CommandContext<'_> {
                 let Some(incident) = self.tables.incidents.get(incident_key)? else { return Ok(None) };
                 self.of_instance(incident.process_instance_key, P::UpdateProcessInstance)
             }
-            Command::SetVariables(set) => {
-                self.demands_of_variables(set.element_instance_key, set.local, caller)
-            }
+            Command::SetVariables(set) => self.demands_of_variables(set, caller),
             Command::Clock(_) | Command::Purge { .. } | Command::EndChange(_) => cluster(update_of_system()),
             Command::ActivateAdHoc(activate) => {
                 self.of_element(activate.element_instance_key, P::UpdateProcessInstance)
@@ -353,15 +353,16 @@ impl CommandContext<'_> {
 
     fn demands_of_variables(
         &mut self,
-        key: Key,
-        local: bool,
+        set: &SetVariables,
         caller: &Caller,
     ) -> Result<Option<RequiredPermissions>, Failure> {
-        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
+        let Some(row) = self.tables.element_instances.get(&set.element_instance_key)? else {
+            return Ok(None);
+        };
         let Some(mut required) = self.of_instance(row.process_instance_key, P::UpdateProcessInstance)? else {
             return Ok(None);
         };
-        if let Some(task_key) = row.user_task_key.filter(|_| local)
+        if let Some(task_key) = row.user_task_key.filter(|_| set.local)
             && let Some(task) = self.tables.user_tasks.get(&task_key)?
             && let Some(of_task) = self.of_task(task_key, &task, &[(P::UpdateUserTask, P::Update)], caller)?
         {

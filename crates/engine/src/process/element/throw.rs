@@ -23,7 +23,7 @@ impl Behavior for Throw {
             ElementKind::Throw(Thrown::Signal(name)) => {
                 let name = work.evaluate_text(name, &Scope::of(at.key))?;
                 let variables = work.tables.local_variables(at.key)?.into_iter().collect();
-                work.broadcast(name, at.instance.tenant_id.clone(), variables);
+                work.broadcast(name, at.instance.tenant_id.clone(), variables)?;
             }
             ElementKind::Throw(Thrown::Message(message)) => work.send_message(at, message)?,
             ElementKind::Throw(Thrown::Escalation(code)) => {

@@ -18,8 +18,8 @@
 //! update JOB [retries=2] [timeout=10s]    yield JOB …
 //! publish NAME KEY [ttl=10s] [id=ID] [business=ID] [unique=ID] [JSON]     (key `-`: none)
 //! correlate NAME KEY [business=ID] [unique=ID] [JSON]
-//! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
-//! vars create|update|delete NAME [tenant=ID] [kind=KIND] [metadata=NAME:VALUE,…] JSON
+//! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each]
+//! [fulfilled=true] vars create|update|delete NAME [tenant=ID] [kind=KIND] [metadata=NAME:VALUE,…] JSON
 //! broadcast SIGNAL [JSON]    conditions [PROCESS v=1] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] [await=REQUEST] JSON
@@ -321,6 +321,7 @@ impl Run {
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
                 business_id: line.business_id(),
+                request_id: None,
             }),
             "broadcast" => Command::BroadcastSignal(BroadcastSignal {
                 name: Name::from(line.word(1)),
@@ -330,10 +331,7 @@ impl Run {
             "conditions" => Command::EvaluateConditionals(EvaluateConditionals {
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
-                definition_key: line
-                    .words
-                    .get(1)
-                    .map(|id| self.definition(id, line.number("v").unwrap_or(1))),
+                definition_key: self.definition_of(line),
             }),
             "resolve" => Command::ResolveIncident {
                 incident_key: self.transcript.incidents.get(line.word(1)).copied().unwrap_or(1),
@@ -545,6 +543,11 @@ impl Run {
 
     fn batch_change(&self, name: &str, change: BatchOperationChange) -> Command {
         Command::ChangeBatchOperation { batch_operation_key: self.batch(name), change }
+    }
+
+    /// The definition that the first word of a line names, if there is one.
+    fn definition_of(&self, line: &Line) -> Option<Key> {
+        line.words.get(1).map(|id| self.definition(id, line.number("v").unwrap_or(1)))
     }
 
     fn definition(&self, process_id: &str, version: u32) -> Key {

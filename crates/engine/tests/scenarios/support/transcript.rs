@@ -113,6 +113,7 @@ impl Transcript {
                     | Response::User(_)
                     | Response::AuthorizationCreated { .. }
                     | Response::ChangeBegun { .. }
+                    | Response::MessagesReceived { .. }
                     | Response::SavedView(_)
                     | Response::MessagePublished { .. }
                     | Response::AgentInstance { .. }

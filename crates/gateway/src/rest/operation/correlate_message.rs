@@ -14,6 +14,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         variables: call.document("variables")?,
         tenant_id: call.fields.tenant(),
         business_id: call.business_id_claim(),
+        request_id: None,
     };
     let answer = call.submit("CORRELATE", Command::CorrelateMessage(command)).await?;
     let Response::MessageCorrelated { message_key, process_instance_key, tenant_id } = &answer.response
