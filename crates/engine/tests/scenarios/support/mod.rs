@@ -6,6 +6,7 @@ mod cluster_variable;
 pub mod harness;
 pub mod identity;
 pub mod model;
+pub mod partitions;
 pub mod transcript;
 pub mod user_task;
 
