@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use protocol::PartitionId;
 use serde::{Deserialize, Serialize};
 
 use data_directory::durable_file;
@@ -36,6 +37,15 @@ pub struct Identity {
     /// another one.
     #[serde(default)]
     place: Option<String>,
+    /// How many partitions the cluster has; a directory of before had one. Unknown until the first life begins.
+    #[serde(default = "of_one")]
+    partitions: Option<PartitionId>,
+}
+
+/// The partitions of a directory that does not tell.
+#[expect(clippy::unnecessary_wraps, reason = "the field may be unknown")]
+const fn of_one() -> Option<PartitionId> {
+    Some(1)
 }
 
 /// The number of a directory in its file system, and when it was made, if that is known: numbers are used again. The
@@ -69,6 +79,11 @@ pub enum IdentityError {
     OtherCluster { path: PathBuf, found: String, configured: String },
     #[error("the data belong to broker {found}, but this is broker {configured}; '{path}' says so")]
     OtherBroker { path: PathBuf, found: u32, configured: u32 },
+    #[error(
+        "cluster.partitions: expected {found}, the number of partitions of these data, but found {configured}; '{path}' says \
+         so, and the number cannot be changed"
+    )]
+    OtherPartitions { path: PathBuf, found: PartitionId, configured: PartitionId },
 }
 
 /// The file in a data directory.
@@ -80,8 +95,8 @@ impl Identity {
     /// The identity of the next life on a data directory. Changes nothing. A directory of an earlier release has none.
     pub fn next(data_dir: &Path, cluster_id: &str, broker: u32) -> Result<Self, IdentityError> {
         let path = file(data_dir);
-        let (life, directory, mut lives, place) = match Self::read(&path)? {
-            None => (0, random_number(), BTreeMap::new(), None),
+        let (life, directory, mut lives, place, partitions) = match Self::read(&path)? {
+            None => (0, random_number(), BTreeMap::new(), None, None),
             Some(known) if known.cluster_id != cluster_id => {
                 let configured = cluster_id.to_owned();
                 return Err(IdentityError::OtherCluster { path, found: known.cluster_id, configured });
@@ -89,7 +104,7 @@ impl Identity {
             Some(known) if known.broker != broker => {
                 return Err(IdentityError::OtherBroker { path, found: known.broker, configured: broker });
             }
-            Some(known) => (known.life, known.directory, known.lives, known.place),
+            Some(known) => (known.life, known.directory, known.lives, known.place, known.partitions),
         };
         let life = life + 1;
         lives.insert(life, random_number());
@@ -97,7 +112,17 @@ impl Identity {
             lives.pop_first();
         }
         let cluster_id = cluster_id.to_owned();
-        Ok(Self { format: FORMAT, cluster_id, broker, life, directory, lives, place })
+        Ok(Self { format: FORMAT, cluster_id, broker, life, directory, lives, place, partitions })
+    }
+
+    /// The identity of a cluster with so many partitions. An error: the data are those of another number of them.
+    pub fn of_partitions(self, data_dir: &Path, configured: PartitionId) -> Result<Self, IdentityError> {
+        match self.partitions {
+            Some(found) if found != configured => {
+                Err(IdentityError::OtherPartitions { path: file(data_dir), found, configured })
+            }
+            Some(_) | None => Ok(Self { partitions: Some(configured), ..self }),
+        }
     }
 
     /// The random number of this life.
@@ -184,6 +209,23 @@ mod tests {
         let error = next("a", 1).unwrap_err();
         assert!(matches!(error, IdentityError::OtherBroker { found: 2, configured: 1, .. }), "{error}");
         assert_eq!(next("a", 2).unwrap().life, 4, "nothing has changed");
+    }
+
+    #[test]
+    fn the_number_of_partitions_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let of = |partitions| Identity::next(path, "a", 0).unwrap().of_partitions(path, partitions);
+        of(3).unwrap().begin(path).unwrap();
+        let error = of(2).unwrap_err();
+        assert!(matches!(error, IdentityError::OtherPartitions { found: 3, configured: 2, .. }), "{error}");
+        assert!(error.to_string().starts_with("cluster.partitions: expected 3"), "{error}");
+        of(3).unwrap();
+        // A directory of an earlier release has one partition.
+        std::fs::write(file(path), r#"{"format":1,"cluster_id":"a","broker":0,"life":7,"directory":5}"#)
+            .unwrap();
+        of(1).unwrap();
+        assert!(matches!(of(3).unwrap_err(), IdentityError::OtherPartitions { found: 1, .. }));
     }
 
     #[test]
