@@ -3,12 +3,12 @@
 //! The exporter tells the subjects of the records of each flush, as long as there are readers. The last flushes are
 //! kept, so that a reader that comes back a moment later has missed nothing.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
-use protocol::{Key, Name};
+use protocol::{Key, Name, PartitionId};
 use tokio::sync::watch;
 
 /// Changes are not kept any more when no reader has asked for so long.
@@ -166,8 +166,8 @@ struct LastChanges {
     kept: VecDeque<Flushed>,
     /// Number of the flush behind the last that is kept.
     next: u64,
-    /// The position that was told of.
-    covered: u64,
+    /// The position of each partition that was told of.
+    covered: BTreeMap<PartitionId, u64>,
     asked: Option<Instant>,
     is_fed: bool,
 }
@@ -184,7 +184,13 @@ pub struct Changes {
 impl Default for Changes {
     fn default() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let state = LastChanges { kept: VecDeque::new(), next: 0, covered: 0, asked: None, is_fed: false };
+        let state = LastChanges {
+            kept: VecDeque::new(),
+            next: 0,
+            covered: BTreeMap::new(),
+            asked: None,
+            is_fed: false,
+        };
         Self { state: Mutex::new(state), news: watch::Sender::new(0), epoch: since.as_nanos() as u64 }
     }
 }
@@ -206,14 +212,15 @@ impl Changes {
     }
 
     /// A flush brought the store to a position. `touches` is `None` if they were not gathered.
-    pub fn flushed(&self, position: u64, touches: Option<&HashSet<Touch>>) {
+    pub fn flushed(&self, partition: PartitionId, position: u64, touches: Option<&HashSet<Touch>>) {
         let touches = touches.filter(|touches| touches.len() <= TOUCHES_MAX);
-        self.push(position, touches.map(|touches| Arc::new(Flush::new(touches))));
+        self.push(partition, position, touches.map(|touches| Arc::new(Flush::new(touches))));
     }
 
-    fn push(&self, position: u64, touches: Flushed) {
+    fn push(&self, partition: PartitionId, position: u64, touches: Flushed) {
         let mut state = self.state.lock();
-        state.covered = state.covered.max(position);
+        let covered = state.covered.entry(partition).or_default();
+        *covered = position.max(*covered);
         if touches.as_ref().is_some_and(|flush| flush.broad.is_empty()) {
             return;
         }
@@ -226,10 +233,10 @@ impl Changes {
     }
 
     /// Another broker has written the store up to a position, whose subjects may not be known here.
-    pub fn catch_up(&self, position: u64) {
-        let is_behind = self.state.lock().covered < position;
-        if is_behind {
-            self.push(position, None);
+    pub fn catch_up(&self, partition: PartitionId, position: u64) {
+        let covered = self.state.lock().covered.get(&partition).copied().unwrap_or(0);
+        if covered < position {
+            self.push(partition, position, None);
         }
     }
 
@@ -295,15 +302,18 @@ mod tests {
         assert!(!changes.is_wanted());
         let place = changes.place();
         assert!(changes.is_wanted());
-        changes.flushed(5, Some(&touches(1)));
-        changes.flushed(6, Some(&HashSet::new()));
-        changes.flushed(9, None);
+        changes.flushed(1, 5, Some(&touches(1)));
+        changes.flushed(1, 6, Some(&HashSet::new()));
+        changes.flushed(1, 9, None);
         let (flushes, place) = changes.since(place).unwrap();
         assert_eq!(keys(&flushes), [Some(1), None]);
         assert_eq!(changes.since(place).unwrap().0.len(), 0);
-        changes.catch_up(9);
+        changes.catch_up(1, 9);
         assert_eq!(changes.since(place).unwrap().0.len(), 0, "it was told of");
-        changes.catch_up(10);
+        changes.catch_up(2, 9);
+        assert_eq!(keys(&changes.since(place).unwrap().0), [None], "of another partition");
+        let (_, place) = changes.since(place).unwrap();
+        changes.catch_up(1, 10);
         assert_eq!(keys(&changes.since(place).unwrap().0), [None]);
     }
 
@@ -320,7 +330,7 @@ mod tests {
         }
         assert!(changes.since(place + 1).is_none());
         for position in 0..=KEPT_MAX as u64 {
-            changes.flushed(position, Some(&touches(1)));
+            changes.flushed(1, position, Some(&touches(1)));
         }
         assert!(changes.since(place).is_none());
     }
@@ -354,7 +364,7 @@ mod tests {
         let place = changes.place();
         let flush = async {
             tokio::task::yield_now().await;
-            changes.flushed(1, Some(&touches(3)));
+            changes.flushed(1, 1, Some(&touches(3)));
         };
         tokio::join!(changes.wait(place), flush);
         assert_eq!(keys(&changes.since(place).unwrap().0), [Some(3)]);

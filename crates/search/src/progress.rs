@@ -89,7 +89,7 @@ impl Progress {
 
     /// Notes a position that a store shows which another broker writes: the subjects of its rows are not known here.
     pub fn reached_elsewhere(&self, partition: PartitionId, position: u64) {
-        self.changes.catch_up(position);
+        self.changes.catch_up(partition, position);
         self.reached(partition, position);
     }
 
@@ -107,11 +107,11 @@ impl Progress {
     }
 
     /// A flush brings the store to a position; told before [`Progress::reached`].
-    pub fn flushed(&self, position: u64, touches: Option<&HashSet<Touch>>) {
+    pub fn flushed(&self, partition: PartitionId, position: u64, touches: Option<&HashSet<Touch>>) {
         if let Some(of_all) = &self.of_all {
-            of_all.flushed(position, touches);
+            of_all.flushed(partition, position, touches);
         }
-        self.changes.flushed(position, touches);
+        self.changes.flushed(partition, position, touches);
     }
 
     /// How far it is.

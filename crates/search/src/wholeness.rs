@@ -1,9 +1,10 @@
 //! Whether a store has all that happened, for those who ask it, watch it, or are about to stop it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use parking_lot::Mutex;
-use protocol::Record;
+use protocol::{PartitionId, Record};
 
 /// Records that a store never got: those after a position, up to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +48,8 @@ pub struct Wholeness(Mutex<Told>);
 
 #[derive(Debug, Default)]
 struct Told {
-    state: StoreState,
-    gaps: Vec<Gap>,
+    /// The state and the gaps of the records of each partition.
+    partitions: BTreeMap<PartitionId, (StoreState, Vec<Gap>)>,
     /// Set when an operator has the history go on without the missing records.
     begins: Option<Filling>,
 }
@@ -62,26 +63,39 @@ pub struct Filling {
     pub records: Vec<Record>,
 }
 
+impl StoreState {
+    /// Less is worse.
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::UnderWay(_) => 0,
+            Self::Lost(_) => 1,
+            Self::Unknown => 2,
+            Self::Whole => 3,
+        }
+    }
+}
+
 impl Wholeness {
-    /// It lacks records.
-    pub fn lacks(&self, state: StoreState) {
-        self.0.lock().state = state;
+    /// It lacks records of a partition.
+    pub fn lacks(&self, partition: PartitionId, state: StoreState) {
+        self.0.lock().partitions.entry(partition).or_default().0 = state;
     }
 
-    /// It has all but these.
-    pub fn has_all_but(&self, gaps: Vec<Gap>) {
-        let mut told = self.0.lock();
-        (told.state, told.gaps) = (StoreState::Whole, gaps);
+    /// It has all of a partition but these.
+    pub fn has_all_but(&self, partition: PartitionId, gaps: Vec<Gap>) {
+        self.0.lock().partitions.insert(partition, (StoreState::Whole, gaps));
     }
 
-    /// How it is.
+    /// How it is, by the partition with which it is worst.
     pub fn state(&self) -> StoreState {
-        self.0.lock().state.clone()
+        let told = self.0.lock();
+        let states = told.partitions.values().map(|(state, _)| state);
+        states.min_by_key(|state| state.rank()).cloned().unwrap_or_default()
     }
 
     /// The records that it lacks, in words, if it needs them.
     pub fn lacking(&self) -> Option<String> {
-        match &self.0.lock().state {
+        match &self.state() {
             StoreState::Unknown | StoreState::Whole => None,
             StoreState::UnderWay(lacking) => {
                 Some(format!("{lacking}; a copy is fetched from another broker"))
@@ -92,19 +106,17 @@ impl Wholeness {
 
     /// Whether it is known to lack records.
     pub fn is_lacking(&self) -> bool {
-        matches!(self.0.lock().state, StoreState::UnderWay(_) | StoreState::Lost(_))
+        matches!(self.state(), StoreState::UnderWay(_) | StoreState::Lost(_))
     }
 
     /// Its gaps, those that are accepted too.
     pub fn gaps(&self) -> Vec<Gap> {
-        self.0.lock().gaps.clone()
+        self.0.lock().partitions.values().flat_map(|(_, gaps)| gaps).copied().collect()
     }
 
     /// Whether it lacks anything that nobody has accepted.
     pub fn is_incomplete(&self) -> bool {
-        let told = self.0.lock();
-        let lacks = matches!(told.state, StoreState::UnderWay(_) | StoreState::Lost(_));
-        lacks || told.gaps.iter().any(|gap| !gap.is_accepted)
+        self.is_lacking() || self.gaps().iter().any(|gap| !gap.is_accepted)
     }
 
     /// Has the history go on without what is missing, with what there is, once its exporter is opened again.
@@ -145,15 +157,18 @@ mod tests {
         let wholeness = Wholeness::default();
         assert!(!wholeness.is_incomplete() && !wholeness.begins());
         let lacking = Lacking { stored: 5, needed: 9, reason: "gone".to_owned() };
-        wholeness.lacks(StoreState::Lost(lacking));
+        wholeness.has_all_but(2, Vec::new());
+        wholeness.lacks(1, StoreState::Lost(lacking));
         assert!(wholeness.lacking().is_some_and(|text| text.contains("after position 5 up to 9 (gone)")));
         assert!(wholeness.is_incomplete() && !wholeness.begins());
         wholeness.begin(Filling::default());
         assert!(wholeness.begins());
         wholeness.has_begun();
-        wholeness.has_all_but(vec![Gap { after: 5, upto: 9, is_accepted: true }]);
+        wholeness.has_all_but(1, vec![Gap { after: 5, upto: 9, is_accepted: true }]);
         assert!(!wholeness.is_incomplete() && !wholeness.begins() && wholeness.lacking().is_none());
-        wholeness.has_all_but(vec![Gap { after: 5, upto: 9, is_accepted: false }]);
+        assert_eq!(wholeness.state(), StoreState::Whole);
+        wholeness.has_all_but(1, vec![Gap { after: 5, upto: 9, is_accepted: false }]);
+        wholeness.has_all_but(2, Vec::new());
         assert!(wholeness.is_incomplete());
     }
 }

@@ -128,7 +128,7 @@ impl StoreExporter {
     /// Tells how the store is.
     fn told(&self, state: StoreState) {
         metrics::gauge!("baton_secondary_storage_whole").set(0.0);
-        self.progress.wholeness.lacks(state);
+        self.progress.wholeness.lacks(self.partition, state);
     }
 
     /// Tells that the store has everything but its gaps. These are accepted if somebody has said so.
@@ -146,7 +146,7 @@ impl StoreExporter {
         let open = gaps.iter().filter(|gap| !gap.is_accepted).count();
         metrics::gauge!("baton_secondary_storage_whole").set(if open == 0 { 1.0 } else { 0.0 });
         metrics::gauge!("baton_secondary_storage_gaps").set(gaps.len() as f64);
-        self.progress.wholeness.has_all_but(gaps);
+        self.progress.wholeness.has_all_but(self.partition, gaps);
         Ok(())
     }
 
@@ -181,7 +181,8 @@ impl StoreExporter {
         self.step = (self.step * 2).min(STEP_MAX);
         self.stored = left.position;
         self.left = left;
-        self.progress.flushed(self.taken, self.touched.take_written(&self.left.instances).as_ref());
+        let touched = self.touched.take_written(&self.left.instances);
+        self.progress.flushed(self.partition, self.taken, touched.as_ref());
         self.progress.reached(self.partition, self.stored);
         Ok(())
     }
@@ -240,8 +241,8 @@ impl StoreExporter {
         (self.taken, self.stored) = (position, position);
         self.left = Left { position, written: position, instances: BTreeSet::new() };
         self.touched = Touched::default();
-        self.progress.wholeness.has_all_but(Vec::new());
-        self.progress.flushed(position, None);
+        self.progress.wholeness.has_all_but(self.partition, Vec::new());
+        self.progress.flushed(self.partition, position, None);
         self.progress.reached(self.partition, position);
         Ok(())
     }

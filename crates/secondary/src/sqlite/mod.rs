@@ -19,7 +19,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 pub use cleaner::SqliteCleaner;
@@ -50,6 +50,8 @@ pub struct SqliteOptions {
     /// Time from one sync of what is written to the next. Rows that are not synced yet are written again after a
     /// loss of power.
     pub sync_interval: std::time::Duration,
+    /// Held while a writer makes what is missing: those of several partitions open the file at the same time.
+    pub opening: Arc<Mutex<()>>,
     /// Number of the content, which changes when another takes its place. Locked while it is read or replaced.
     pub content: Arc<RwLock<u64>>,
 }
@@ -63,6 +65,7 @@ impl SqliteOptions {
             query_timeout: std::time::Duration::from_secs(10),
             cache_bytes: 16 * 1024 * 1024,
             sync_interval: std::time::Duration::from_secs(1),
+            opening: Arc::default(),
             content: Arc::default(),
         }
     }

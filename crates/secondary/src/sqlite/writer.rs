@@ -79,10 +79,12 @@ impl SqliteWriter {
 impl Writer for SqliteWriter {
     fn open(&mut self) -> Result<u64, StoreError> {
         self.connection = None;
+        let opening = self.options.opening.lock();
         let mut connection = self.options.connect()?;
         // A commit reaches the file, the disk only with the next sync: what is lost with the power comes again.
         set(&connection, &[("synchronous", "NORMAL".to_owned())])?;
         schema::prepare(&mut connection)?;
+        drop(opening);
         self.left = progress::read_left(&connection, self.partition)?;
         self.connection = Some(connection);
         self.sync_log()?;

@@ -315,7 +315,7 @@ mod tests {
         let all = Arc::new(Progress::default());
         let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
         let patience = Duration::from_secs(1);
-        progress.wholeness.has_all_but(Vec::new());
+        progress.wholeness.has_all_but(1, Vec::new());
         let nearest = nearest(Stored(0), &all, &progress, patience);
         // The copy of a broker that is gone has shown it.
         all.reached(FIRST_PARTITION, 7);

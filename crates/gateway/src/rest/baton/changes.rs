@@ -254,13 +254,13 @@ mod tests {
             let after = gather(&progress, &ticks, &mut seen, after, Duration::from_secs(25), || ()).await;
             (seen.changed.into_iter().collect::<Vec<_>>(), began.elapsed().as_millis(), after)
         };
-        progress.flushed(5, Some(&[touch(2, List::Jobs)].into()));
+        progress.flushed(1, 5, Some(&[touch(2, List::Jobs)].into()));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![1], 0), "after a quiet time");
-        progress.flushed(5, Some(&[touch(2, List::Jobs)].into()));
+        progress.flushed(1, 5, Some(&[touch(2, List::Jobs)].into()));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![1], 2000));
-        progress.flushed(6, Some(&[touch(1, List::Jobs)].into()));
+        progress.flushed(1, 6, Some(&[touch(1, List::Jobs)].into()));
         let (changed, waited_ms, after) = told(&after).await;
         assert_eq!((changed, waited_ms), (vec![0, 1], 0));
         let (changed, waited_ms, after) = told(&after).await;
@@ -270,9 +270,9 @@ mod tests {
             async {
                 for position in 7..57 {
                     tokio::time::sleep(Duration::from_millis(10)).await;
-                    progress.flushed(position, Some(&[touch(2, List::Variables)].into()));
+                    progress.flushed(1, position, Some(&[touch(2, List::Variables)].into()));
                 }
-                progress.flushed(60, Some(&[touch(1, List::Variables)].into()));
+                progress.flushed(1, 60, Some(&[touch(1, List::Variables)].into()));
                 progress.changes.name_of(progress.changes.place())
             },
             told(&after)

@@ -227,7 +227,7 @@ async fn searches_behind_hints_share_an_answer_until_something_changes() {
         4,
         "behind a write of its own"
     );
-    changes.flushed(5, None);
+    changes.flushed(1, 5, None);
     assert_eq!(ask("{}", &behind).await, 5, "it may have been shown something later");
 }
 
