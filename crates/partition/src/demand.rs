@@ -4,6 +4,7 @@
 //! that see the same queue, being of one job type and the same tenants, form a [`group::Group`], and groups take turns.
 //! The demand of a stream is what its credit (`credit.rs`) leaves beside the jobs that it holds.
 
+mod budget;
 mod figures;
 mod group;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use crate::credit::Credit;
 use crate::numbers::Numbers;
 use crate::options::JobOptions;
 
+pub(crate) use budget::StreamCredit;
 pub(crate) use figures::JobTypes;
 use state::{State, list, tenants};
 pub(crate) use subscriber::{Polled, is_worth_asking};
@@ -41,7 +43,7 @@ pub(crate) struct DemandRegistry {
     /// The engine's clock, as of the last batch.
     now_ms: AtomicI64,
     /// Notified when demand should be proposed without waiting for a command.
-    changed: Notify,
+    changed: Arc<Notify>,
     options: JobOptions,
     /// Start of the clock of credit.
     began: Instant,
@@ -78,7 +80,7 @@ impl DemandRegistry {
             state: Mutex::default(),
             numbers,
             now_ms: AtomicI64::new(i64::MIN),
-            changed: Notify::new(),
+            changed: Arc::default(),
             options: JobOptions { max_demand_per_batch: options.max_demand_per_batch.max(1), ..options },
             began: Instant::now(),
         }
@@ -91,23 +93,46 @@ impl DemandRegistry {
     /// Adds a poll that waits for the first job, or takes what there is. Returns its number; `None` when the broker
     /// stops.
     pub fn poll(&self, request: JobRequest, reply: oneshot::Sender<Polled>, waits: bool) -> Option<u64> {
-        self.subscribe(request, Sink::Poll { reply, waits }).map(|(id, _)| id)
+        self.subscribe(request, |_| Sink::Poll { reply, waits }).map(|(id, _)| id)
     }
 
     /// Adds a stream. Returns its number and the flag that tells whether jobs for it may be queued; `None` when the
     /// broker stops.
+    #[cfg(test)]
     pub fn stream(
         &self,
         request: JobRequest,
         buffer: mpsc::Sender<ActivatedJob>,
     ) -> Option<(u64, Arc<AtomicBool>)> {
-        let timeout = Duration::from_millis(request.timeout_ms.try_into().unwrap_or_default());
-        let first = self.options.first_credit_of(&request.job_type);
-        let credit = Credit::new(first, self.options.max_stream_credit, timeout);
-        self.subscribe(request, Sink::Stream(Box::new(Stream::new(buffer, credit))))
+        let credit = self.stream_credit(&request);
+        self.stream_within(request, buffer, &credit)
     }
 
-    fn subscribe(&self, request: JobRequest, sink: Sink) -> Option<(u64, Arc<AtomicBool>)> {
+    /// The credit of a new stream.
+    pub fn stream_credit(&self, request: &JobRequest) -> StreamCredit {
+        let timeout = Duration::from_millis(request.timeout_ms.try_into().unwrap_or_default());
+        let first = self.options.first_credit_of(&request.job_type);
+        StreamCredit::new(Credit::new(first, self.options.max_stream_credit, timeout))
+    }
+
+    /// Adds the part of a stream that is for this partition, see [`Self::stream`].
+    pub fn stream_within(
+        &self,
+        request: JobRequest,
+        buffer: mpsc::Sender<ActivatedJob>,
+        credit: &StreamCredit,
+    ) -> Option<(u64, Arc<AtomicBool>)> {
+        self.subscribe(request, |queued| {
+            let credit = credit.join(self.began, queued, &self.changed);
+            Sink::Stream(Box::new(Stream::new(buffer, credit)))
+        })
+    }
+
+    fn subscribe(
+        &self,
+        request: JobRequest,
+        sink: impl FnOnce(&Arc<AtomicBool>) -> Sink,
+    ) -> Option<(u64, Arc<AtomicBool>)> {
         let id = self.numbers.next();
         let mut state = self.lock();
         let state = &mut *state;
@@ -115,10 +140,10 @@ impl DemandRegistry {
             return None;
         }
         let number = state.group(&request);
-        let subscriber = Subscriber::new(request, sink, number);
         let group = state.groups.get_mut(&number).expect("it was just found");
-        group.add(id, &subscriber);
         let queued = Arc::clone(&group.queued);
+        let subscriber = Subscriber::new(request, sink(&queued), number);
+        group.add(id, &subscriber);
         if group.is_urgent() {
             list(&mut state.urgent, number, group);
             self.changed.notify_one();
@@ -172,7 +197,9 @@ impl DemandRegistry {
 
     /// Gives up waiting for workers that have been silent for twice the time they had. `now_ms` is the engine's clock.
     pub fn expire(&self, now_ms: i64) {
-        if self.lock().expire(now_ms) {
+        let mut state = self.lock();
+        // A part of a stream may have waited for its turn.
+        if state.expire(now_ms) | state.has_shared() {
             self.changed.notify_one();
         }
     }
@@ -254,6 +281,7 @@ impl DemandRegistry {
         for wanted in demand {
             let Some(subscriber) = state.subscribers.get_mut(&wanted.subscriber_id) else { continue };
             let asked = subscriber.back();
+            subscriber.note();
             let is_impatient = subscriber.is_impatient();
             state.asked -= asked;
             if is_impatient {
@@ -348,7 +376,7 @@ impl DemandRegistry {
         for subscriber in state.subscribers.values() {
             let Some(stream) = subscriber.stream() else { continue };
             let figures = types.of(&subscriber.request.job_type);
-            figures.credit += u64::from(stream.credit.limit());
+            figures.credit += u64::from(stream.credit.figure());
             figures.outstanding += u64::from(stream.outstanding);
             figures.overdue += stream.overdue.len() as u64;
         }

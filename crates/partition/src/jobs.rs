@@ -12,7 +12,8 @@ use protocol::ActivatedJob;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::answers::stopping;
-use crate::demand::{DemandRegistry, Polled, is_worth_asking};
+use crate::demand::{DemandRegistry, Polled, StreamCredit, is_worth_asking};
+use crate::partition::Partition;
 
 pub(crate) async fn poll(
     registry: Arc<DemandRegistry>,
@@ -56,15 +57,33 @@ impl Drop for Polling {
     }
 }
 
-/// Opens a stream of jobs.
-pub(crate) fn stream(
+/// Opens a stream of the jobs of several partitions, which hold no more of them together than one would alone.
+pub fn stream_jobs(partitions: &[Arc<Partition>], request: JobRequest) -> Result<JobStream, SubmitError> {
+    let (first, others) = partitions.split_first().expect("there is one partition at least");
+    first.check_lists(&request)?;
+    let buffer = first.options().jobs.stream_buffer;
+    let credit = first.shared.demand.stream_credit(&request);
+    let open = |partition: &Arc<Partition>| {
+        stream(Arc::clone(&partition.shared.demand), request.clone(), buffer, &credit)
+    };
+    let first = open(first)?;
+    if others.is_empty() {
+        return Ok(JobStream::new(first));
+    }
+    let others = others.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    Ok(JobStream::new(futures::stream::select_all(std::iter::once(first).chain(others))))
+}
+
+/// Opens the part of a stream that is for one partition.
+fn stream(
     registry: Arc<DemandRegistry>,
     request: JobRequest,
     buffer: usize,
-) -> Result<JobStream, SubmitError> {
+    credit: &StreamCredit,
+) -> Result<Pushed, SubmitError> {
     let (sender, jobs) = mpsc::channel(buffer);
-    let (id, queued) = registry.stream(request, sender).ok_or_else(stopping)?;
-    Ok(JobStream::new(Pushed { registry, id, jobs, queued }))
+    let (id, queued) = registry.stream_within(request, sender, credit).ok_or_else(stopping)?;
+    Ok(Pushed { registry, id, jobs, queued })
 }
 
 struct Pushed {

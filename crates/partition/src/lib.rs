@@ -54,6 +54,7 @@ pub use demand::Worker;
 pub use disk::{Disk, DiskSpace};
 pub use divergence::{DigestVerdict, Digests};
 pub use flow_control::{Algorithm, Class, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
+pub use jobs::stream_jobs;
 pub use hashes::{HASH_TIME, HashAnswer, StateHash, WantedHash};
 pub use local_positions::LocalPositions;
 pub use numbers::is_of;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker_api::{Activation, Answer, JobRequest, JobStream, Requester, SubmitError};
+use broker_api::{Activation, Answer, JobRequest, Requester, SubmitError};
 use engine::Outcome;
 use protocol::{
     AwaitResult, Command, CreateInstance, ENTRIES_SETTING, Key, Name, Query, QueryReply, Rejection,
@@ -236,7 +236,7 @@ impl Partition {
     }
 
     /// Checks the lists of a request for jobs, which stand in each batch.
-    fn check_lists(&self, request: &JobRequest) -> Result<(), SubmitError> {
+    pub(crate) fn check_lists(&self, request: &JobRequest) -> Result<(), SubmitError> {
         let limit = self.options.work.max_entries_per_command;
         // A principal may be in as many tenants as it is allowed, without naming any.
         let tenants = limit.max(TENANTS_MAX);
@@ -328,11 +328,5 @@ impl Partition {
     ) -> Result<Activation, SubmitError> {
         self.check_lists(&request)?;
         jobs::poll(Arc::clone(&self.shared.demand), request, wait).await
-    }
-
-    /// Streams jobs.
-    pub fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
-        self.check_lists(&request)?;
-        jobs::stream(Arc::clone(&self.shared.demand), request, self.options.jobs.stream_buffer)
     }
 }

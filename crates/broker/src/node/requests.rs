@@ -39,7 +39,7 @@ impl Broker for Node {
     }
 
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
-        self.first().stream_jobs(request)
+        partition::stream_jobs(std::slice::from_ref(self.first()), request)
     }
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {

@@ -69,7 +69,7 @@ fn a_poll_is_patient_with_a_stream_that_ends_jobs_beyond_a_lowered_credit() {
     assert_eq!(model.with.len(), 8);
     let id = *model.workers.keys().next().unwrap();
     let lowered = Credit::new(2, CREDIT_MAX, Duration::from_secs(60));
-    model.registry.lock().subscribers.get_mut(&id).unwrap().stream_mut().unwrap().credit = lowered;
+    model.registry.lock().subscribers[&id].stream().unwrap().credit.replace(lowered);
     model.step(&Step::Poll { max_jobs: 5, waits: true });
     for held in [7, 6, 5] {
         model.step(&Step::Pass(900));

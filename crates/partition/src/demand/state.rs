@@ -233,6 +233,9 @@ impl State {
             for job in &again {
                 self.give_back(job, now_ms);
             }
+            if let Some(subscriber) = self.subscribers.get(&id) {
+                subscriber.note();
+            }
             return;
         }
         of_type.polled += count;
@@ -253,6 +256,7 @@ impl State {
     pub fn unmet(&mut self, id: u64) {
         let Some(subscriber) = self.subscribers.get_mut(&id) else { return };
         self.asked -= subscriber.back();
+        subscriber.note();
         if let Some(group) = self.groups.get(&subscriber.group) {
             if subscriber.excepts {
                 subscriber.passed_over = Some(group.generation);
@@ -289,11 +293,12 @@ impl State {
         let Some(stream) = subscriber.stream_mut() else { return };
         if stream.batch != batch {
             stream.batch = batch;
-            stream.held_before = stream.held();
+            stream.held_before = stream.held() + stream.credit.held_by_others();
         }
         debug_assert!(stream.outstanding > 0, "it held this one");
         stream.outstanding = stream.outstanding.saturating_sub(1);
-        let is_shrinking = end == JobEnd::Answered && stream.outstanding >= stream.credit.limit();
+        let others = stream.credit.held_by_others();
+        let is_shrinking = end == JobEnd::Answered && stream.outstanding + others >= stream.credit.limit();
         match end {
             JobEnd::Answered => {
                 let is_used_up = u64::from(stream.held_before) * 4 >= u64::from(stream.credit.limit()) * 3;
@@ -307,6 +312,9 @@ impl State {
                 self.job_types.of(&job_type).timed_out += 1;
             }
             JobEnd::Yielded | JobEnd::Canceled => {}
+        }
+        if let Some(subscriber) = self.subscribers.get(&held.stream) {
+            subscriber.note();
         }
         if is_shrinking && let Some(group) = self.groups.get_mut(&group_number) {
             group.works_off(now);
@@ -324,6 +332,7 @@ impl State {
         self.overdue.remove(&(key, id));
         let subscriber = self.subscribers.get_mut(&id)?;
         subscriber.stream_mut()?.overdue.remove(&key);
+        subscriber.note();
         if let Some(group) = self.groups.get_mut(&subscriber.group) {
             group.generation += 1;
         }
@@ -362,6 +371,9 @@ impl State {
             debug_assert!(stream.outstanding > 0, "stream {id} holds job {key}, but none is outstanding");
             stream.outstanding = stream.outstanding.saturating_sub(1);
         }
+        if let Some(subscriber) = self.subscribers.get(&id) {
+            subscriber.note();
+        }
         true
     }
 
@@ -377,6 +389,12 @@ impl State {
             self.give_up(*key, *id);
         }
         !over.is_empty()
+    }
+
+    /// Whether a stream has parts in other partitions.
+    pub fn has_shared(&self) -> bool {
+        let mut streams = self.subscribers.values().filter_map(Subscriber::stream);
+        streams.any(|stream| stream.credit.is_shared())
     }
 
     /// Jobs that streams hold by right.

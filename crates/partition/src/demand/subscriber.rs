@@ -8,7 +8,7 @@ use broker_api::JobRequest;
 use protocol::{ActivatedJob, Demand, Key};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::credit::Credit;
+use super::budget::CreditPart;
 
 /// The answer to a poll.
 pub(crate) type Polled = Result<Activation, SubmitError>;
@@ -34,7 +34,7 @@ pub(super) enum Sink {
 /// Jobs for a worker until it ends. Its credit bounds the jobs that it holds.
 pub(super) struct Stream {
     pub buffer: mpsc::Sender<ActivatedJob>,
-    pub credit: Credit,
+    pub credit: CreditPart,
     /// Jobs delivered that have not ended.
     pub outstanding: u32,
     /// Jobs whose time was over and that the worker has not answered, with when they are given up, on the engine's
@@ -48,7 +48,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub fn new(buffer: mpsc::Sender<ActivatedJob>, credit: Credit) -> Self {
+    pub fn new(buffer: mpsc::Sender<ActivatedJob>, credit: CreditPart) -> Self {
         Self {
             buffer,
             credit,
@@ -70,12 +70,12 @@ impl Stream {
         if self.overdue.len() > OVERDUE_MAX {
             return 0;
         }
-        self.credit.limit().saturating_sub(self.held()).min(self.buffer.capacity() as u32)
+        self.credit.room().min(self.buffer.capacity() as u32)
     }
 
     /// When its room is worth an entry of the log, at the earliest.
     fn asks_at(&mut self, now: Duration) -> Option<Duration> {
-        let most = self.buffer.max_capacity().min(self.credit.limit() as usize);
+        let most = self.buffer.max_capacity().min(self.credit.most() as usize);
         match self.room() {
             0 => None,
             room if is_worth_asking(room as usize, most) => Some(now),
@@ -155,7 +155,15 @@ impl Subscriber {
         }
     }
 
-    /// Takes back the demand of a batch. Returns how many jobs a stream had asked for.
+    /// Notes in the credit of a stream what it holds and has asked for.
+    pub fn note(&self) {
+        if let Some(stream) = self.stream() {
+            stream.credit.set(stream.held(), self.asked);
+        }
+    }
+
+    /// Takes back the demand of a batch. Returns how many jobs a stream had asked for. To be noted once it is known
+    /// what came of it: places in between are nobody's.
     pub fn back(&mut self) -> usize {
         self.in_batch = false;
         std::mem::take(&mut self.asked) as usize
@@ -170,6 +178,7 @@ impl Subscriber {
         if let Sink::Stream(stream) = &mut self.sink {
             stream.idle_since = None;
             self.asked = max_jobs;
+            stream.credit.set(stream.held(), max_jobs);
         }
         Demand {
             subscriber_id: id,
