@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Intent, Json, Key, Name, ProcessInstanceRecord, Record, RecordValue, RecordedInstance, VariableRecord,
-    Word,
+    ActivatedJob, Document, Intent, JobKind, JobListenerEventType, Json, Key, Name, ProcessInstanceRecord,
+    Record, RecordValue, RecordedInstance, VariableRecord, Word,
 };
 
 /// A record of partition 1 that nobody asked for.
@@ -20,6 +20,34 @@ pub fn record(position: u64, intent: Intent, value: impl Into<RecordValue>) -> R
         batch_operation_reference: None,
         actor: None,
         value: value.into(),
+    }
+}
+
+/// A job that a worker has for ever.
+pub fn job(key: Key) -> ActivatedJob {
+    ActivatedJob {
+        key,
+        job_type: Name::from("t"),
+        process_instance_key: 2,
+        root_process_instance_key: 2,
+        process_id: Name::from("p"),
+        process_definition_version: 1,
+        process_definition_key: 3,
+        element_id: Name::from("e"),
+        element_instance_key: 4,
+        custom_headers_json: "{}".into(),
+        worker: Name::from("w"),
+        retries: 3,
+        deadline_ms: i64::MAX,
+        variables: Document::empty(),
+        tenant_id: Name::default_tenant(),
+        kind: JobKind::BpmnElement,
+        listener_event_type: JobListenerEventType::Unspecified,
+        tags: vec![],
+        user_task: None,
+        business_id: None,
+        priority: 0,
+        lease: None,
     }
 }
 

@@ -70,6 +70,16 @@ impl Command {
         asked
     }
 
+    /// The command without its caller and idempotency key.
+    #[must_use]
+    pub fn into_asked(self) -> Self {
+        let mut asked = self;
+        while let Self::Asked { command, .. } | Self::Idempotent { command, .. } = asked {
+            asked = *command;
+        }
+        asked
+    }
+
     /// The caller, if known.
     pub fn caller(&self) -> Option<&Caller> {
         let mut command = self;
