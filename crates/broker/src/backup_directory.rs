@@ -80,6 +80,9 @@ pub enum BackupError {
     /// There is no directory for backups.
     #[error("no directory for backups is configured: set backup.directory")]
     NotConfigured,
+    /// A backup would need all partitions as of one moment.
+    #[error("expected one partition: backups of several (cluster.partitions) cannot be taken yet")]
+    SeveralPartitions,
     /// Numbers only grow.
     #[error("expected a backupId above {latest}, the latest, but it is {id}")]
     NotLater {

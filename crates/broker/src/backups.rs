@@ -27,6 +27,9 @@ struct Copied {
 impl Node {
     /// Begins a backup and gives its number. It is taken in the background.
     pub async fn take_backup(self: &Arc<Self>, id: Option<u64>) -> Result<u64, BackupError> {
+        if self.all().len() > 1 {
+            return Err(BackupError::SeveralPartitions);
+        }
         let now_ms = self.options().partition.wall_clock.now_ms();
         let position = self.partition().position;
         let backup = RuntimeBackup::begun(now_ms, self.number(), position);

@@ -1,7 +1,7 @@
 //! A broker of a cluster catches up with its leader before it serves for the first time in its life.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::time::Duration;
 
 use cluster::ReplicaNumber;
@@ -26,8 +26,10 @@ fn has_settled(node: &Node) -> bool {
 pub(crate) async fn catch_up(node: Weak<Node>, stop: CancellationToken) {
     let look = async {
         loop {
-            let Some(partition) = node.upgrade().map(|node| Arc::clone(node.first())) else { return };
-            let caught_up = partition.catch_up().await.is_ok();
+            let Some(partitions) = node.upgrade().map(|node| node.all().to_vec()) else { return };
+            let catching_up = partitions.iter().map(|partition| partition.catch_up());
+            let caught_up = futures::future::try_join_all(catching_up).await.is_ok();
+            drop(partitions);
             if let Some(node) = node.upgrade().filter(|node| caught_up && has_settled(node)) {
                 node.readiness.begin();
                 return;

@@ -61,13 +61,14 @@ impl Node {
     async fn order_exports(
         &self,
         like: Option<String>,
-        change: impl FnOnce(&Hub) -> Result<(), ChangeError> + Send + 'static,
+        change: impl Fn(&Hub) -> Result<(), ChangeError> + Send + 'static,
     ) -> Result<(), ChangeError> {
-        let Some(exports) = self.exports().cloned() else { return Ok(()) };
+        let all: Vec<Arc<Hub>> = self.hubs().map(|(_, exports)| Arc::clone(exports)).collect();
+        let Some(exports) = all.first().cloned() else { return Ok(()) };
         let cluster = self.cluster.clone();
         let ordering = cluster.clone();
         let order = blocking(move || {
-            change(&exports)?;
+            all.iter().try_for_each(|exports| change(exports))?;
             ordering.map(|cluster| cluster.export_orders.new_order(&exports, like)).transpose()
         });
         if let Some((cluster, order)) = cluster.zip(order.await?) {
@@ -82,10 +83,11 @@ impl Node {
         cluster: &Arc<ClusterState>,
         order: ExportOrder,
     ) -> Result<(), ChangeError> {
-        let (exports, cluster) = (self.exports().cloned(), Arc::clone(cluster));
-        blocking(move || match exports {
-            Some(exports) => cluster.export_orders.obey(&exports, &order),
-            None => Ok(cluster.export_orders.note(&order)?),
+        let all: Vec<Arc<Hub>> = self.hubs().map(|(_, exports)| Arc::clone(exports)).collect();
+        let cluster = Arc::clone(cluster);
+        blocking(move || match &all[..] {
+            [] => Ok(cluster.export_orders.note(&order)?),
+            all => cluster.export_orders.obey(all, &order),
         })
         .await
     }

@@ -26,7 +26,7 @@ impl Node {
         let mut in_force = cluster.pause.lock();
         if order > *in_force {
             *in_force = order;
-            self.first().set_paused(order.value.paused);
+            self.all().iter().for_each(|partition| partition.set_paused(order.value.paused));
         }
         *in_force
     }
@@ -94,7 +94,9 @@ pub(crate) async fn obey(node: &Node, order: &[u8]) -> Result<Bytes, String> {
     let in_force = node.obey_pause(cluster, order);
     if in_force.value.paused {
         // Without a leader, nothing can come before the pause.
-        let _ = node.first().settle().await;
+        for partition in node.all() {
+            let _ = partition.settle().await;
+        }
     }
     Ok(in_force.encode())
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use data_directory::durable_file;
 use export::{ChangeError, Hub, Phase};
@@ -29,22 +30,14 @@ impl ExportOrders {
     }
 
     /// Obeys an order if it is later than the one in force. Blocks.
-    pub fn obey(&self, exports: &Hub, order: &ExportOrder) -> Result<(), ChangeError> {
+    pub fn obey(&self, all: &[Arc<Hub>], order: &ExportOrder) -> Result<(), ChangeError> {
         let mut in_force = self.in_force.lock();
         if *order <= *in_force {
             return Ok(());
         }
         self.keep(&mut in_force, order)?;
-        exports.set_phase(order.value.phase.into())?;
-        for exporter in exports.status().exporters {
-            let enabled = !order.value.disabled.contains(&exporter.id);
-            if enabled != exporter.enabled {
-                exports.set_enabled(
-                    &exporter.id,
-                    enabled,
-                    order.value.like.as_deref().filter(|_| enabled),
-                )?;
-            }
+        for exports in all {
+            obey(exports, order)?;
         }
         tracing::info!(?order, "an order to exporters is in force");
         Ok(())
@@ -84,26 +77,42 @@ impl ExportOrders {
     }
 }
 
+/// Has the exporters of a partition obey an order.
+fn obey(exports: &Hub, order: &ExportOrder) -> Result<(), ChangeError> {
+    exports.set_phase(order.value.phase.into())?;
+    for exporter in exports.status().exporters {
+        let enabled = !order.value.disabled.contains(&exporter.id);
+        if enabled != exporter.enabled {
+            let like = order.value.like.as_deref().filter(|_| enabled);
+            exports.set_enabled(&exporter.id, enabled, like)?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::orders::ExportPhase;
 
+    fn hub(path: &Path) -> [Arc<Hub>; 1] {
+        [Arc::new(Hub::open(export::StreamOptions::default(), path, 1, vec![], 0).unwrap())]
+    }
+
     #[test]
     fn the_latest_order_is_in_force_after_a_restart_too() {
         let directory = tempfile::tempdir().unwrap();
         let orders = ExportOrders::open(directory.path()).unwrap();
-        let hub =
-            Hub::open(export::StreamOptions::default(), &directory.path().join("1"), 1, vec![], 0).unwrap();
-        hub.set_phase(Phase::Paused).unwrap();
-        let order = orders.new_order(&hub, None).unwrap();
-        hub.set_phase(Phase::Exporting).unwrap();
+        let hub = hub(&directory.path().join("1"));
+        hub[0].set_phase(Phase::Paused).unwrap();
+        let order = orders.new_order(&hub[0], None).unwrap();
+        hub[0].set_phase(Phase::Exporting).unwrap();
         let older = ExportOrder::default();
         orders.obey(&hub, &older).unwrap();
-        assert_eq!(hub.status().phase, Phase::Exporting, "it is older");
+        assert_eq!(hub[0].status().phase, Phase::Exporting, "it is older");
         let later = order.next(Exporting { phase: ExportPhase::SoftPaused, ..order.value.clone() });
         orders.obey(&hub, &later).unwrap();
-        assert_eq!(hub.status().phase, Phase::SoftPaused);
+        assert_eq!(hub[0].status().phase, Phase::SoftPaused);
         assert_eq!(ExportOrders::open(directory.path()).unwrap().in_force(), later);
     }
 
@@ -112,17 +121,17 @@ mod tests {
         let directories = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [without, with] = directories.each_ref().map(|one| ExportOrders::open(one.path()).unwrap());
         let path = directories[1].path().join("1");
-        let hub = Hub::open(export::StreamOptions::default(), &path, 1, vec![], 0).unwrap();
+        let hub = hub(&path);
         let pause = without.new_phase(Phase::Paused).unwrap();
         with.obey(&hub, &pause).unwrap();
-        assert_eq!(hub.status().phase, Phase::Paused);
+        assert_eq!(hub[0].status().phase, Phase::Paused);
         // The next order of either is later than all that it has heard of.
-        hub.set_phase(Phase::SoftPaused).unwrap();
-        let softly = with.new_order(&hub, None).unwrap();
+        hub[0].set_phase(Phase::SoftPaused).unwrap();
+        let softly = with.new_order(&hub[0], None).unwrap();
         without.note(&softly).unwrap();
         without.note(&pause).unwrap();
         assert_eq!(without.in_force(), softly);
         with.obey(&hub, &without.new_phase(Phase::Exporting).unwrap()).unwrap();
-        assert_eq!(hub.status().phase, Phase::Exporting);
+        assert_eq!(hub[0].status().phase, Phase::Exporting);
     }
 }

@@ -18,7 +18,9 @@ mod export_orders;
 mod expression;
 mod giving_way;
 mod hearing;
+mod jobs_in_turn;
 mod members;
+mod merging;
 mod node;
 mod opening;
 mod options;
@@ -28,13 +30,16 @@ mod pause;
 mod presenting;
 mod readiness;
 mod restoring;
+mod routing;
 mod shared_exports;
 mod shared_parking;
+mod shares;
 mod store_answers;
 mod store_copies;
 mod store_queries;
 mod successor;
 mod supervisor;
+mod together;
 mod transfer;
 
 pub use backup_directory::{
@@ -53,9 +58,9 @@ pub use opening::{StartError, find_brokers};
 pub use options::Options;
 pub use partition::{
     Algorithm, ApplyWatch, DiskOptions, DiskProbe, DiskSpace, FlowControl, FlowControlOptions,
-    FlowControlStatus, Health, IngressOptions, JobOptions, Overflow, PartitionOptions, PartitionStatus,
-    SlowBatch, StateHash, StateOptions, ThrottleOptions, WallClock, Worker, WriteLimit, WriteLimitOptions,
-    WriteLimitStatus, set_aside,
+    FlowControlStatus, Health, IngressOptions, JobOptions, Overflow, Partition, PartitionOptions,
+    PartitionStatus, SlowBatch, StateHash, StateOptions, ThrottleOptions, WallClock, Worker, WriteLimit,
+    WriteLimitOptions, WriteLimitStatus, set_aside,
 };
 pub use replication::Members;
 pub use restoring::{RestoreOrder, RestoreState, finish_restore};

@@ -2,7 +2,7 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,9 @@ use crate::expression::Evaluations;
 use crate::opening::StartError;
 use crate::options::Options;
 use crate::readiness::Readiness;
+use crate::routing::Turns;
 use crate::successor::Successor;
+use crate::together::{statuses_of_all, workers_of_all};
 
 mod requests;
 mod starting;
@@ -40,6 +42,8 @@ pub struct Node {
     options: Options,
     /// Partitions of this broker, the first one first.
     partitions: Vec<Arc<Partition>>,
+    /// The partition that gets the next instance.
+    turns: Turns,
     disk: Arc<Disk>,
     pub(crate) readiness: Arc<Readiness>,
     /// The other brokers, if there are any.
@@ -69,7 +73,19 @@ impl Node {
         &self.partitions[0]
     }
 
-    /// Number of the partition.
+    /// The partitions, in the order of their numbers.
+    pub(crate) fn all(&self) -> &[Arc<Partition>] {
+        &self.partitions
+    }
+
+    /// A partition by its number, which must exist.
+    pub(crate) fn at(&self, number: PartitionId) -> &Arc<Partition> {
+        let partition = &self.partitions[usize::from(number - self.first().number())];
+        assert_eq!(partition.number(), number, "partitions stand by their numbers");
+        partition
+    }
+
+    /// Number of the partition of deployments and identity.
     pub fn partition_number(&self) -> PartitionId {
         self.first().number()
     }
@@ -123,18 +139,33 @@ impl Node {
 
     /// Whether the broker can serve.
     pub fn health(&self) -> Health {
-        let first = self.first();
+        let mut all = self.partitions.iter().map(|partition| self.health_of(partition));
+        let first = all.next().expect("there is one partition at least");
+        all.fold(first, |whole, one| Health {
+            partition: whole.partition.and(one.partition),
+            disk: whole.disk,
+            flush: whole.flush.and(one.flush),
+        })
+    }
+
+    /// Whether the broker can serve, as far as it concerns a partition.
+    pub(crate) fn health_of(&self, partition: &Partition) -> Health {
         let ready = || if self.cluster.is_some() { self.readiness.check() } else { Ok(()) };
         Health {
             // A state that is wrong is told first: it is why this broker does not follow its leader.
-            partition: first
+            partition: partition
                 .check_state()
-                .and_then(|()| first.check_leader())
+                .and_then(|()| partition.check_leader())
                 .and_then(|()| ready())
-                .and_then(|()| first.check_commands()),
+                .and_then(|()| partition.check_commands()),
             disk: self.disk.no_room().map_or(Ok(()), Err),
-            flush: first.check_flush(),
+            flush: partition.check_flush(),
         }
+    }
+
+    /// Whether the broker can serve, for each partition.
+    pub fn partition_health(&self) -> BTreeMap<PartitionId, Health> {
+        self.partitions.iter().map(|partition| (partition.number(), self.health_of(partition))).collect()
     }
 
     /// Resolves when the broker could serve for the first time in this life.
@@ -166,17 +197,22 @@ impl Node {
             reason: format!("this replica went back in time: {reason}"),
             is_damage: true,
         });
-        self.first().failure().or(lacks)
+        self.partitions.iter().find_map(|partition| partition.failure()).or(lacks)
     }
 
     /// The batch that has been applied for too long, if any.
     pub fn slow_batch(&self) -> Option<SlowBatch> {
-        self.first().slow_batch()
+        self.partitions.iter().find_map(|partition| partition.slow_batch())
     }
 
-    /// Progress of the partition.
+    /// Progress of the first partition.
     pub fn partition(&self) -> PartitionStatus {
         self.first().status()
+    }
+
+    /// The partitions by their numbers.
+    pub fn partitions(&self) -> BTreeMap<PartitionId, Arc<Partition>> {
+        self.partitions.iter().map(|partition| (partition.number(), Arc::clone(partition))).collect()
     }
 
     /// Time of the engine's clock, Unix milliseconds.
@@ -209,7 +245,8 @@ impl Node {
 
     /// Workers that ask for jobs at this broker. `None`: another broker hands jobs out.
     pub fn workers(&self) -> Option<Vec<Worker>> {
-        self.leads().then(|| self.first().workers())
+        self.leads()
+            .then(|| workers_of_all(self.partitions.iter().map(|partition| partition.workers()).collect()))
     }
 
     /// Number of this broker.
@@ -239,6 +276,11 @@ impl Node {
 
     /// The state, as records that make what there is, and its position. The partition waits meanwhile.
     pub fn describe(&self) -> Result<(u64, Vec<Record>), String> {
+        if self.partitions.len() > 1 {
+            return Err(
+                "the states of several partitions (cluster.partitions) cannot be put together yet".to_owned()
+            );
+        }
         self.first().describe()
     }
 
@@ -263,33 +305,46 @@ impl Node {
 
     /// Phase and status of exporting. `None` if there are no exporters.
     pub fn exporting(&self) -> Option<export::Status> {
-        self.exports().map(|exports| exports.status())
+        statuses_of_all(self.hubs().map(|(_, exports)| exports.status()).collect())
     }
 
-    /// The exporters at work; `None` if there are none.
+    /// The exporters of each partition.
+    pub fn hubs(&self) -> impl Iterator<Item = (PartitionId, &Arc<Hub>)> {
+        self.partitions.iter().filter_map(|partition| Some((partition.number(), partition.exports()?)))
+    }
+
+    /// The exporters of the first partition at work; `None` if there are none.
     pub fn exports(&self) -> Option<&Arc<Hub>> {
         self.first().exports()
     }
 
     /// Whether processing is paused.
     pub fn is_processing_paused(&self) -> bool {
-        self.first().is_processing_paused()
+        self.partitions.iter().all(|partition| partition.is_processing_paused())
     }
 
     /// Writes state to disk as of now or later. Only the caller waits for that.
     pub async fn write_state(&self) -> Result<(), SubmitError> {
-        self.first().write_state().await
+        for partition in &self.partitions {
+            partition.write_state().await?;
+        }
+        Ok(())
     }
 
     /// Exporters that have exported once, but are not configured any more.
     pub fn former_exporters(&self) -> Vec<String> {
-        self.first().former_exporters()
+        let all: BTreeSet<String> =
+            self.partitions.iter().flat_map(|partition| partition.former_exporters()).collect();
+        all.into_iter().collect()
     }
 
     /// Forgets an exporter that is not configured any more, with its parked records. One with its ID begins as a
     /// new one.
     pub async fn forget_exporter(&self, id: &str) -> Result<(), SubmitError> {
-        self.first().forget_exporter(id).await
+        for partition in &self.partitions {
+            partition.forget_exporter(id).await?;
+        }
+        Ok(())
     }
 }
 

@@ -119,12 +119,16 @@ pub async fn find_brokers(
     })
 }
 
-/// Opens a data directory: its owner, in a new life, and the state of its partition.
-pub(crate) async fn open(options: &Options) -> Result<(Identity, Engine), StartError> {
+/// Opens a data directory: its owner, in a new life, and the states of its partitions, in their order.
+pub(crate) async fn open(options: &Options) -> Result<(Identity, Vec<Engine>), StartError> {
     let own = options.in_cluster();
     let identity = Identity::next(own.data_dir, own.cluster_id, own.broker)?;
-    let engine = open_engine(&options.partition).await?;
-    // The state is locked now: no other process is at its start.
+    let identity = identity.of_partitions(own.data_dir, options.partitions_count())?;
+    let mut engines = Vec::new();
+    for partition in options.partitions() {
+        engines.push(open_engine(partition).await?);
+    }
+    // The states are locked now: no other process is at its start.
     identity.begin(own.data_dir)?;
-    Ok((identity, engine))
+    Ok((identity, engines))
 }

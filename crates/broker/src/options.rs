@@ -30,8 +30,10 @@ pub struct Options {
     pub store: Option<Arc<StoreQueries>>,
     /// Connections to the other brokers of a cluster.
     pub peers: PeerOptions,
-    /// Options of the partition, with the data directory.
+    /// Options of the first partition, with the data directory.
     pub partition: PartitionOptions,
+    /// Options of the partitions after it, in the order of their numbers.
+    pub further: Vec<PartitionOptions>,
 }
 
 impl Options {
@@ -48,6 +50,7 @@ impl Options {
             store: None,
             peers: PeerOptions::default(),
             partition: PartitionOptions::new(data_dir),
+            further: Vec::new(),
         }
     }
 

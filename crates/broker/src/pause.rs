@@ -14,15 +14,18 @@ impl Node {
     pub async fn pause_processing(&self) -> Result<(), SubmitError> {
         match &self.cluster {
             Some(cluster) => self.order_pause(cluster, true).await?,
-            None => self.first().set_paused(true),
+            None => self.all().iter().for_each(|partition| partition.set_paused(true)),
         }
-        self.first().settle().await
+        for partition in self.all() {
+            partition.settle().await?;
+        }
+        Ok(())
     }
 
     /// Goes on with it, in a cluster on all brokers.
     pub async fn resume_processing(&self) -> Result<(), SubmitError> {
         let Some(cluster) = &self.cluster else {
-            self.first().set_paused(false);
+            self.all().iter().for_each(|partition| partition.set_paused(false));
             return Ok(());
         };
         self.order_pause(cluster, false).await

@@ -155,10 +155,18 @@ impl ReplayAnswer {
 impl Node {
     /// Retries the parked records of an exporter. One with a target of all brokers does it where the partition is led.
     pub async fn replay_parked(&self, id: &str) -> Result<Replayed, ChangeError> {
-        let Some(exports) = self.exports() else { return Err(ChangeError::Unknown(id.to_owned())) };
+        let mut hubs = self.hubs();
+        let Some((_, exports)) = hubs.next() else { return Err(ChangeError::Unknown(id.to_owned())) };
         let is_shared = exports.status().exporters.iter().any(|one| one.id == id && one.is_shared);
         let Some(cluster) = self.cluster.as_ref().filter(|_| is_shared && !self.leads()) else {
-            return replay_here(Arc::clone(exports), id).await;
+            let mut whole = replay_here(Arc::clone(exports), id).await?;
+            for (_, exports) in hubs {
+                let Replayed { replayed, refused, reason } = replay_here(Arc::clone(exports), id).await?;
+                whole.replayed += replayed;
+                whole.refused += refused;
+                whole.reason = whole.reason.or(reason);
+            }
+            return Ok(whole);
         };
         let request = RequestKind::ReplayParked.with(id.as_bytes());
         let answer = cluster.ask_leader(self.first().group(), request, REPLAY_ANSWER_TIMEOUT).await;

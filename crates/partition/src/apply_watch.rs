@@ -23,8 +23,11 @@ use data_directory::durable_file;
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 /// Longest time counted between two looks: beyond it, the process was suspended.
 const LOOK_MAX: Duration = Duration::from_secs(1);
-/// The name of the note in the data directory.
-const NOTE: &str = "slow-batch.json";
+/// The name of the note in the data directory, for a partition.
+fn note(partition: PartitionId) -> String {
+    // That of earlier releases, which had one partition.
+    if partition == 1 { "slow-batch.json".to_owned() } else { format!("slow-batch-{partition}.json") }
+}
 
 /// A batch that has been applied for too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,12 +64,12 @@ pub(crate) struct SlowBatchNote {
 }
 
 impl SlowBatchNote {
-    fn path(data_dir: &Path) -> PathBuf {
-        data_dir.join(NOTE)
+    fn path(data_dir: &Path, partition: PartitionId) -> PathBuf {
+        data_dir.join(note(partition))
     }
 
-    pub fn read(data_dir: &Path) -> std::io::Result<Option<Self>> {
-        match std::fs::read(Self::path(data_dir)) {
+    pub fn read(data_dir: &Path, partition: PartitionId) -> std::io::Result<Option<Self>> {
+        match std::fs::read(Self::path(data_dir, partition)) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -74,11 +77,11 @@ impl SlowBatchNote {
     }
 
     pub fn write(&self, data_dir: &Path) -> std::io::Result<()> {
-        durable_file::write(&Self::path(data_dir), &serde_json::to_vec(self)?)
+        durable_file::write(&Self::path(data_dir, self.partition_id), &serde_json::to_vec(self)?)
     }
 
-    pub fn remove(data_dir: &Path) -> std::io::Result<()> {
-        match std::fs::remove_file(Self::path(data_dir)) {
+    pub fn remove(data_dir: &Path, partition: PartitionId) -> std::io::Result<()> {
+        match std::fs::remove_file(Self::path(data_dir, partition)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -155,6 +158,11 @@ impl ApplyWatch {
         }))
     }
 
+    /// Time after which applying counts as too slow.
+    pub fn limit(&self) -> Duration {
+        self.0.limit
+    }
+
     /// Where the engine notes the instance at work.
     pub(crate) fn at_work(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.0.at_work)
@@ -212,7 +220,7 @@ impl ApplyWatch {
                 (None, Some(position)) => {
                     told = None;
                     tracing::warn!(position, "the batch that took too long is applied");
-                    forget(data_dir.clone()).await;
+                    forget(self.0.partition, data_dir.clone()).await;
                 }
                 _ => {}
             }
@@ -237,8 +245,8 @@ async fn report(slow: SlowBatch, data_dir: PathBuf) {
 }
 
 /// Removes the note, which would have its reader set aside a batch that is applied.
-pub(crate) async fn forget(data_dir: PathBuf) {
-    let removed = tokio::task::spawn_blocking(move || SlowBatchNote::remove(&data_dir)).await;
+pub(crate) async fn forget(partition: PartitionId, data_dir: PathBuf) {
+    let removed = tokio::task::spawn_blocking(move || SlowBatchNote::remove(&data_dir, partition)).await;
     if let Ok(Err(error)) = removed {
         tracing::error!(%error, "the note of a batch that took too long cannot be removed");
     }
@@ -291,12 +299,15 @@ mod tests {
     #[test]
     fn the_note_outlives_the_server() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(SlowBatchNote::read(directory.path()).unwrap(), None);
+        assert_eq!(SlowBatchNote::read(directory.path(), 1).unwrap(), None);
         let note = SlowBatchNote { partition_id: 1, position: 9, process_instance_key: Some(3) };
         note.write(directory.path()).unwrap();
-        assert_eq!(SlowBatchNote::read(directory.path()).unwrap(), Some(note));
-        SlowBatchNote::remove(directory.path()).unwrap();
-        SlowBatchNote::remove(directory.path()).unwrap();
-        assert_eq!(SlowBatchNote::read(directory.path()).unwrap(), None);
+        let other = SlowBatchNote { partition_id: 2, ..note.clone() };
+        other.write(directory.path()).unwrap();
+        assert_eq!(SlowBatchNote::read(directory.path(), 1).unwrap(), Some(note));
+        SlowBatchNote::remove(directory.path(), 1).unwrap();
+        SlowBatchNote::remove(directory.path(), 1).unwrap();
+        assert_eq!(SlowBatchNote::read(directory.path(), 1).unwrap(), None);
+        assert_eq!(SlowBatchNote::read(directory.path(), 2).unwrap(), Some(other), "of another partition");
     }
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use broker_api::SubmitError;
-use data_directory::log_directory;
 use engine::Engine;
 use parking_lot::Mutex;
 use protocol::Command;
@@ -31,10 +30,11 @@ use crate::{acknowledging, apply_watch, configured, exporting, leadership, local
 const REQUEST_QUEUE: usize = 8192;
 
 impl Partition {
-    /// Opens the log and applies what the state lacks. `engine` is that of the state.
+    /// Applies what of the broker's log the state lacks. `engine` is that of the state.
     pub async fn replay(
         options: PartitionOptions,
         engine: Engine,
+        log: LogStore,
         mut surroundings: Surroundings,
         shutdown: CancellationToken,
     ) -> Result<ReplayedPartition, OpenError> {
@@ -49,14 +49,13 @@ impl Partition {
         let shared = Arc::new(partition_state(&options, &engine, surroundings));
         let flusher = Flusher::start(options.number, exports)?;
         let engine = Arc::new(Mutex::new(engine));
-        let reads = Reads::start(Arc::clone(&engine))?;
+        let reads = Reads::start(options.number, Arc::clone(&engine))?;
         let machine = PartitionMachine::new(&engine, &shared, flusher, options.state.clone())
             .configured(&options, set_aside);
         // Ended with this future, too, when the start is given up.
         let watching = shutdown.clone().drop_guard();
         let watch =
             tokio::spawn(options.apply_watch.clone().keep(options.data_dir.clone(), shutdown.clone()));
-        let log = LogStore::open(&log_directory(&options.data_dir), options.log.clone())?;
         let began = Instant::now();
         let started = Group::start(u64::from(options.number), replica, &log, machine, group);
         let group = Box::pin(started).await?;
@@ -92,7 +91,7 @@ impl Partition {
             former_exporters,
         } = replayed;
         // Everything in the log is applied: no batch that was too slow once is any more.
-        apply_watch::forget(options.data_dir.clone()).await;
+        apply_watch::forget(options.number, options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
         let router = others.map(|others| Router::new(&group, others, &shared, &shutdown));
         let partition = Arc::new(Self {

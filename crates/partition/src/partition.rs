@@ -110,6 +110,11 @@ pub struct ReplayedPartition {
 }
 
 impl ReplayedPartition {
+    /// Its number.
+    pub fn number(&self) -> PartitionId {
+        self.options.number
+    }
+
     /// The group of the partition.
     pub fn group(&self) -> &Group {
         &self.group

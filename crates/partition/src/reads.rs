@@ -13,7 +13,7 @@ use std::time::Duration;
 use broker_api::SubmitError;
 use engine::{Engine, Read, ReadError, Scan};
 use parking_lot::{Mutex, MutexGuard};
-use protocol::{Query, QueryReply};
+use protocol::{PartitionId, Query, QueryReply};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -50,10 +50,10 @@ impl Drop for Reads {
 }
 
 impl Reads {
-    pub fn start(engine: Arc<Mutex<Engine>>) -> std::io::Result<Self> {
+    pub fn start(partition: PartitionId, engine: Arc<Mutex<Engine>>) -> std::io::Result<Self> {
         let (requests, queue) = mpsc::channel(QUEUE);
         let reader = Reader { engine, queue, scans: VecDeque::new() };
-        let thread = thread::Builder::new().name("reads-1".to_owned()).spawn(move || reader.run())?;
+        let thread = thread::Builder::new().name(format!("reads-{partition}")).spawn(move || reader.run())?;
         Ok(Self { running: Mutex::new(Some(Running { requests, thread })) })
     }
 

@@ -144,7 +144,7 @@ impl<'a> ClosedPartition<'a> {
 
     /// The batch that the server stood at, as it has noted.
     fn noted(self) -> Result<Option<SlowBatchNote>, SetAsideError> {
-        let noted = SlowBatchNote::read(self.data_dir).map_err(file_error(self.data_dir))?;
+        let noted = SlowBatchNote::read(self.data_dir, self.partition).map_err(file_error(self.data_dir))?;
         Ok(noted.filter(|note| note.partition_id == self.partition))
     }
 

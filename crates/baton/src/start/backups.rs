@@ -53,7 +53,7 @@ pub(super) fn failed(error: BackupError) -> OperationError {
     let text = error.to_string();
     match error {
         BackupError::NotConfigured | BackupError::Busy(_) => OperationError::Unavailable(text),
-        BackupError::NotLater { .. } => OperationError::Conflict(text),
+        BackupError::NotLater { .. } | BackupError::SeveralPartitions => OperationError::Conflict(text),
         BackupError::OutOfRange(_) => OperationError::Invalid(text),
         BackupError::Unknown(_) => OperationError::NotFound(text),
         _ => {

@@ -7,8 +7,11 @@ use data_directory::{Restored, log_directory};
 use engine::Engine;
 use export::{Assigned, Configured, Hub, TargetOwner};
 use parking_lot::Mutex;
-use partition::{ClusterTime, Disk, LocalPositions, Others, Partition, RecordTarget, Surroundings};
-use replication::{Group, GroupOptions};
+use partition::{
+    ClusterTime, Disk, LocalPositions, Others, Partition, PartitionOptions, RecordTarget, ReplayedPartition,
+    Surroundings,
+};
+use replication::{Group, GroupOptions, LogStore};
 use tokio_util::sync::CancellationToken;
 
 use super::{Node, PUBLISH_INTERVAL};
@@ -21,6 +24,7 @@ use crate::opening::{StartError, open};
 use crate::options::Options;
 use crate::others::LinkedBrokers;
 use crate::readiness::Readiness;
+use crate::routing::Turns;
 use crate::shared_parking::ParkedInState;
 use crate::{catching_up, comparison, members, presenting, shared_exports, store_copies, store_queries};
 
@@ -33,30 +37,33 @@ impl Node {
         if let Some(replica) = &mut replica {
             cluster::readmit(&options.in_cluster(), replica).await?;
         }
-        let (identity, engine) = open(&options).await?;
+        let (identity, engines) = open(&options).await?;
         let (links, replica) = enter(&options, &identity, replica).await?;
-        let disk = disk(&options);
         let restored = Restored::read(&data_dir)?.map(|restored| restored.index);
-        let surroundings =
-            surroundings(&options, &identity, replica, links.as_ref(), &engine, &disk, restored)?;
+        let (disk, log) =
+            (disk(&options), LogStore::open(&log_directory(&data_dir), options.partition.log.clone())?);
+        let start = Start {
+            options: &options,
+            identity: &identity,
+            replica,
+            links: links.as_ref(),
+            disk: &disk,
+            restored,
+        };
         let shutdown = CancellationToken::new();
-        let replaying = Partition::replay(options.partition.clone(), engine, surroundings, shutdown.clone());
-        let replayed = Box::pin(replaying).await?;
-        check_voters(replayed.group(), replica, links.as_deref()).await?;
+        let replayed = Box::pin(start.replay(engines, &log, &shutdown)).await?;
         Restored::remove(&data_dir)?;
         let cluster = links.map(|links| ClusterState::open(links, replica, &data_dir)).transpose()?;
-        let others = cluster.as_ref().map(|cluster| {
-            // Others reach the group of this replica from now on.
-            comparison::judge_with(replayed.digests(), &cluster.links);
-            let group = u64::from(options.partition.number);
-            cluster.links.groups.insert(group, replica.number(), replayed.group().clone());
-            Arc::new(LinkedBrokers(Arc::clone(&cluster.links))) as Arc<dyn Others>
-        });
-        let partitions = vec![Partition::begin(replayed, others).await];
+        let mut partitions = Vec::with_capacity(replayed.len());
+        for replayed in replayed {
+            let others = cluster.as_ref().map(|cluster| join(cluster, &replayed));
+            partitions.push(Partition::begin(replayed, others).await);
+        }
         let node = Arc::new(Self {
             backups: Arc::new(BackupDirectory::new(options.backups.clone())),
             evaluations: Evaluations::new(options.max_evaluations_at_once, options.partition.work),
             options,
+            turns: Turns::default(),
             partitions,
             disk,
             readiness: Arc::new(Readiness::new(cluster.is_some())),
@@ -67,7 +74,9 @@ impl Node {
         node.measure_disk();
         node.begin_tasks();
         if node.cluster.is_none() {
-            node.first().begin_alone().await?;
+            for partition in &node.partitions {
+                partition.begin_alone().await?;
+            }
         }
         Ok(node)
     }
@@ -112,35 +121,93 @@ impl Node {
     }
 }
 
-/// The partition's surroundings in this broker.
-fn surroundings(
-    options: &Options,
-    identity: &Identity,
+/// Has others reach the group of a replica from now on, and gives the way to them.
+fn join(cluster: &Arc<ClusterState>, replayed: &ReplayedPartition) -> Arc<dyn Others> {
+    comparison::judge_with(replayed.digests(), &cluster.links);
+    let group = u64::from(replayed.number());
+    cluster.links.groups.insert(group, cluster.replica.number(), replayed.group().clone());
+    Arc::new(LinkedBrokers(Arc::clone(&cluster.links)))
+}
+
+/// The parts of a start that all partitions have in common.
+struct Start<'a> {
+    options: &'a Options,
+    identity: &'a Identity,
     replica: ReplicaNumber,
-    links: Option<&Arc<Links>>,
-    engine: &Engine,
-    disk: &Arc<Disk>,
+    links: Option<&'a Arc<Links>>,
+    disk: &'a Arc<Disk>,
+    /// The index of the state that a backup was restored to.
     restored: Option<u64>,
-) -> Result<Surroundings, StartError> {
-    let local = links.map(|links| local_positions(options, links)).transpose()?.map(Arc::new);
-    let exports = exports(options, engine, local.as_deref(), links)?;
-    let data_dir = options.partition.data_dir.clone();
-    Ok(Surroundings {
-        random: identity.random(),
-        replica: replica.number(),
-        group: group_options(options, replica, links.map(|links| &**links), restored),
-        records: RecordTarget {
-            exports,
-            local_positions: local,
-            is_recorded: options.partition.export.is_enabled() || options.store.is_some(),
-        },
-        cluster_time: links.map(|links| {
-            let clock = Arc::clone(&links.clock);
-            ClusterTime { latest_ms: Arc::new(move || clock.latest_ms()), limit_ms: cluster::LIMIT_MS }
-        }),
-        give_up: Box::new(move || give_up_or_say(&data_dir)),
-        disk: Arc::clone(disk),
-    })
+}
+
+impl Start<'_> {
+    /// Applies what of the log the states lack, of all partitions at once.
+    async fn replay(
+        &self,
+        engines: Vec<Engine>,
+        log: &LogStore,
+        shutdown: &CancellationToken,
+    ) -> Result<Vec<ReplayedPartition>, StartError> {
+        let mut replaying = Vec::with_capacity(engines.len());
+        for (options, engine) in self.options.partitions().zip(engines) {
+            let surroundings = self.surroundings(options, &engine)?;
+            replaying.push(Partition::replay(
+                options.clone(),
+                engine,
+                log.clone(),
+                surroundings,
+                shutdown.clone(),
+            ));
+        }
+        let (mut replayed, mut failure) = (Vec::with_capacity(replaying.len()), None);
+        for outcome in futures::future::join_all(replaying).await {
+            match outcome {
+                Ok(partition) => {
+                    if let Err(error) =
+                        check_voters(partition.group(), self.replica, self.links.map(|links| &**links)).await
+                    {
+                        failure.get_or_insert(error);
+                    }
+                    replayed.push(partition);
+                }
+                Err(error) => drop(failure.get_or_insert(error.into())),
+            }
+        }
+        let Some(failure) = failure else { return Ok(replayed) };
+        // The next life waits for the files.
+        for partition in replayed {
+            partition.group().shutdown().await;
+        }
+        Err(failure)
+    }
+
+    /// The surroundings of a partition in this broker.
+    fn surroundings(
+        &self,
+        partition: &PartitionOptions,
+        engine: &Engine,
+    ) -> Result<Surroundings, StartError> {
+        let Self { options, links, .. } = *self;
+        let local = links.map(|links| local_positions(options, links)).transpose()?.map(Arc::new);
+        let exports = exports(partition, engine, local.as_deref(), links)?;
+        let data_dir = partition.data_dir.clone();
+        Ok(Surroundings {
+            random: self.identity.random(),
+            replica: self.replica.number(),
+            group: group_options(partition, self.replica, links.map(|links| &**links), self.restored),
+            records: RecordTarget {
+                exports,
+                local_positions: local,
+                is_recorded: partition.export.is_enabled() || options.store.is_some(),
+            },
+            cluster_time: links.map(|links| {
+                let clock = Arc::clone(&links.clock);
+                ClusterTime { latest_ms: Arc::new(move || clock.latest_ms()), limit_ms: cluster::LIMIT_MS }
+            }),
+            give_up: Box::new(move || give_up_or_say(&data_dir)),
+            disk: Arc::clone(self.disk),
+        })
+    }
 }
 
 /// The voters of the log must be those that the broker is configured with.
@@ -150,11 +217,7 @@ async fn check_voters(
     links: Option<&Links>,
 ) -> Result<(), StartError> {
     let Some(links) = links else { return Ok(check_alone(group, replica)?) };
-    if let Err(error) = members::check_members(&group.logged_members().await, links.brokers()) {
-        group.shutdown().await;
-        return Err(error.into());
-    }
-    Ok(())
+    Ok(members::check_members(&group.logged_members().await, links.brokers())?)
 }
 
 /// The disks that must have room.
@@ -198,15 +261,13 @@ fn local_positions(options: &Options, links: &Arc<Links>) -> std::io::Result<Loc
 /// Starts the exporters that are configured. In a cluster, each broker has its own positions of those with a target of
 /// its own.
 fn exports(
-    options: &Options,
+    options: &PartitionOptions,
     engine: &Engine,
     local: Option<&LocalPositions>,
     links: Option<&Arc<Links>>,
 ) -> Result<Option<Arc<Hub>>, StartError> {
     let mut exporters = Vec::new();
-    for Configured { exporter, target } in
-        options.partition.export.exporters(&options.partition.data_dir, options.partition.number)
-    {
+    for Configured { exporter, target } in options.export.exporters(&options.data_dir, options.number) {
         if let Some(local) = local.filter(|_| target == TargetOwner::Copied) {
             local.note_gap(exporter.id(), engine.position())?;
         }
@@ -220,9 +281,9 @@ fn exports(
     if exporters.is_empty() {
         return Ok(None);
     }
-    let directory = export::Options::spill_directory(&options.partition.data_dir, options.partition.number);
-    let stream = options.partition.export.stream.clone();
-    let hub = Hub::open(stream, &directory, options.partition.number, exporters, engine.position())?;
+    let directory = export::Options::spill_directory(&options.data_dir, options.number);
+    let stream = options.export.stream.clone();
+    let hub = Hub::open(stream, &directory, options.number, exporters, engine.position())?;
     if let Some(links) = links {
         shared_exports::fetch_with(&hub, links);
     }
@@ -231,7 +292,7 @@ fn exports(
 
 /// A group of this broker alone, or of all brokers of a cluster.
 fn group_options(
-    options: &Options,
+    options: &PartitionOptions,
     replica: ReplicaNumber,
     links: Option<&Links>,
     restored: Option<u64>,
@@ -246,7 +307,7 @@ fn group_options(
         // Until the others have told that it has all that it acknowledged.
         quarantined: true,
         restored,
-        log_kept_bytes_max: options.partition.log_kept_bytes,
+        log_kept_bytes_max: options.log_kept_bytes,
         transport: Arc::clone(&links.peers) as _,
         ..GroupOptions::default()
     }
@@ -269,11 +330,11 @@ async fn supervise(node: Weak<Node>) {
         };
         let Some(node) = node.upgrade() else { return };
         if publish {
-            let (health, is_dead) = (node.health(), node.failure().is_some());
+            let is_dead = node.failure().is_some();
             let ahead_ms = node.cluster.as_ref().map(|cluster| cluster.links.clock.ahead_ms());
             for partition in &node.partitions {
                 partition.expire_demand();
-                partition.publish(&health, is_dead, ahead_ms);
+                partition.publish(&node.health_of(partition), is_dead, ahead_ms);
             }
         } else {
             node.measure_disk();

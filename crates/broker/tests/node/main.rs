@@ -15,6 +15,7 @@ mod gone;
 mod left_over;
 mod limits;
 mod long_poll;
+mod partitions;
 mod pause;
 mod reads;
 mod restart;

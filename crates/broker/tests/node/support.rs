@@ -290,7 +290,7 @@ pub fn keys(jobs: &[ActivatedJob]) -> Vec<Key> {
     jobs.iter().map(|job| job.key).collect()
 }
 
-fn process(body: &str) -> String {
+pub fn process(body: &str) -> String {
     format!(
         r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="test"><bpmn:process id="p" isExecutable="true"><bpmn:startEvent id="start"/><bpmn:sequenceFlow id="in" sourceRef="start" targetRef="a"/>{body}</bpmn:process></bpmn:definitions>"#
     )

@@ -207,22 +207,22 @@ impl Drop for CreditPart {
 mod tests {
     use super::*;
 
-    struct Parts {
+    struct Joined {
         parts: Vec<CreditPart>,
         queued: Vec<Arc<AtomicBool>>,
     }
 
     /// Parts that want jobs of a stream with this credit.
-    fn parts(limit: u32, count: usize) -> Parts {
+    fn parts(limit: u32, count: usize) -> Joined {
         let credit = StreamCredit::new(Credit::new(limit, 10_000, Duration::from_secs(60)));
         let queued: Vec<_> = (0..count).map(|_| Arc::new(AtomicBool::new(true))).collect();
         let join = |queued| credit.join(Instant::now(), queued, &Arc::default());
-        Parts { parts: queued.iter().map(join).collect(), queued }
+        Joined { parts: queued.iter().map(join).collect(), queued }
     }
 
     #[test]
     fn parts_together_hold_no_more_than_the_credit() {
-        let Parts { parts, queued } = parts(32, 3);
+        let Joined { parts, queued } = parts(32, 3);
         for (part, room) in parts.iter().zip([11, 11, 10]) {
             assert_eq!((part.room(), part.most()), (room, 10));
             part.set(0, room);
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_stream_of_one_partition_has_all_of_its_credit() {
-        let Parts { parts, .. } = parts(7, 1);
+        let Joined { parts, .. } = parts(7, 1);
         assert_eq!((parts[0].room(), parts[0].most(), parts[0].figure()), (7, 7, 7));
         parts[0].set(3, 0);
         assert_eq!((parts[0].room(), parts[0].held_by_others()), (4, 0));
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn with_less_room_than_partitions_they_take_turns() {
-        let Parts { parts, .. } = parts(2, 5);
+        let Joined { parts, .. } = parts(2, 5);
         let mut served = [0; 5];
         for _ in 0..50 {
             let mut took = Vec::new();
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_part_that_is_gone_leaves_its_places() {
-        let Parts { mut parts, .. } = parts(8, 2);
+        let Joined { mut parts, .. } = parts(8, 2);
         parts[1].set(4, 0);
         assert_eq!(parts[0].room(), 4);
         parts.pop();
