@@ -249,6 +249,9 @@ pub(crate) struct DevCluster {
     /// How many brokers.
     #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=9))]
     pub(crate) brokers: u16,
+    /// How many partitions; each broker has a replica of each.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) partitions: u16,
     /// Directory of all of them.
     #[arg(long, value_name = "DIR", default_value = "baton-cluster")]
     pub(crate) data_dir: PathBuf,

@@ -33,6 +33,7 @@ struct Layout {
     directory: PathBuf,
     base_port: u16,
     brokers: u16,
+    partitions: u16,
 }
 
 impl Layout {
@@ -81,11 +82,15 @@ impl Layout {
             (0..self.brokers).map(|other| format!("{other}=127.0.0.1:{}", self.port(other, 3))).collect();
         let listen = |of| format!("127.0.0.1:{}", self.port(broker, of));
         let data = self.folder(broker).join("data");
+        let partitions = match self.partitions {
+            1 => String::new(),
+            several => format!("  partitions: {several}\n"),
+        };
         let mut text = String::new();
         let _ = write!(
             text,
             "# Broker {broker} of {} on this machine, as `baton dev-cluster` wrote it.\n\
-             cluster:\n  id: dev\n  node_id: {broker}\n  brokers: {}\n\
+             cluster:\n  id: dev\n  node_id: {broker}\n  brokers: {}\n{partitions}\
              data:\n  directory: {}\n\
              rest:\n  listen: {}\n\
              grpc:\n  listen: {}\n\
@@ -112,16 +117,16 @@ impl Layout {
         let wanted = self.config(broker);
         match fs::read_to_string(&path) {
             Ok(found) => {
-                let line = |text: &str| {
-                    let brokers = text.lines().find(|line| line.trim_start().starts_with("brokers:"));
-                    brokers.map(|line| line.trim().to_owned())
+                let line = |text: &str, key: &str| {
+                    let line = text.lines().find(|line| line.trim_start().starts_with(key));
+                    line.map(|line| line.trim().to_owned())
                 };
-                if line(&found) != line(&wanted) {
+                if ["brokers:", "partitions:"].iter().any(|key| line(&found, key) != line(&wanted, key)) {
                     return Err(Failure::new(format!(
-                        "{} is of a cluster with other brokers",
+                        "{} is of a cluster with other brokers or partitions",
                         path.display()
                     ))
-                    .hint("use the number and the base port of that cluster, or another --data-dir"));
+                    .hint("use the numbers and the base port of that cluster, or another --data-dir"));
                 }
                 Ok(())
             }
@@ -148,7 +153,8 @@ pub(crate) async fn run(arguments: &DevCluster) -> Result<ExitCode, Failure> {
         )));
     }
     let directory = std::path::absolute(&arguments.data_dir).map_err(Failure::new)?;
-    let layout = Layout { directory, base_port: arguments.base_port, brokers: arguments.brokers };
+    let DevCluster { base_port, brokers, partitions, .. } = *arguments;
+    let layout = Layout { directory, base_port, brokers, partitions };
     // The files of an earlier release name no secret; such a cluster goes on without one.
     if (0..layout.brokers).any(|broker| !layout.file(broker).exists()) {
         layout.write_secret()?;
@@ -308,7 +314,8 @@ mod tests {
     #[test]
     fn a_written_configuration_is_read_back() {
         let directory = tempfile::tempdir().unwrap();
-        let layout = Layout { directory: directory.path().join("it's here"), base_port: 30000, brokers: 3 };
+        let directory_of_it = directory.path().join("it's here");
+        let layout = Layout { directory: directory_of_it, base_port: 30000, brokers: 3, partitions: 4 };
         layout.write_secret().unwrap();
         let secret = fs::read_to_string(layout.secret_file()).unwrap();
         assert_eq!(fs::metadata(layout.secret_file()).unwrap().permissions().mode() & 0o777, 0o600);
@@ -317,7 +324,7 @@ mod tests {
         for broker in 0..3 {
             layout.write_config(broker).unwrap();
             let config = config::load(Some(&layout.file(broker)), [], Vec::new()).unwrap();
-            assert_eq!(config.cluster.node_id, u32::from(broker));
+            assert_eq!((config.cluster.node_id, config.cluster.spread.partitions), (u32::from(broker), 4));
             assert_eq!(config.brokers().unwrap()[&2], "127.0.0.1:30023");
             assert_eq!(config.rest.listen.as_str(), format!("127.0.0.1:{}", 30000 + broker * 10));
             assert_eq!(config.peers.listen.as_str(), format!("127.0.0.1:{}", 30003 + broker * 10));
@@ -329,8 +336,13 @@ mod tests {
         fs::write(layout.file(0), &changed).unwrap();
         layout.write_config(0).unwrap();
         assert_eq!(fs::read_to_string(layout.file(0)).unwrap(), changed);
-        let other = Layout { brokers: 4, ..layout };
-        let failure = other.write_config(0).unwrap_err();
-        assert!(failure.message().contains("other brokers"), "{}", failure.message());
+        let directory = layout.directory.clone();
+        for other in [
+            Layout { brokers: 4, ..layout },
+            Layout { directory, partitions: 1, brokers: 3, base_port: 30000 },
+        ] {
+            let failure = other.write_config(0).unwrap_err();
+            assert!(failure.message().contains("other brokers"), "{}", failure.message());
+        }
     }
 }

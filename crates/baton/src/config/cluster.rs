@@ -48,9 +48,11 @@ impl Config {
     pub(super) fn contradictions_of_cluster(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         wrong.extend(self.contradictions_of_peers());
+        wrong.extend(self.brokers().and_then(|brokers| self.cluster.spread.contradiction(brokers.len())));
         let node_id = self.cluster.node_id;
         let joins = !self.cluster.join.0.is_empty();
         let Some(brokers) = self.brokers() else {
+            wrong.extend(self.cluster.spread.contradiction(1).filter(|_| !joins));
             if node_id > 0 && !joins {
                 wrong.push(format!("'cluster.node_id' is {node_id}, but 'cluster.brokers' names no brokers"));
             }
@@ -72,6 +74,29 @@ impl Config {
 mod tests {
     use super::super::tests::with;
     use super::*;
+
+    #[test]
+    fn each_broker_has_a_replica_of_each_partition() {
+        let of =
+            |text: &str| with(&format!("peers: {{listen: 'localhost:0'}}\ncluster: {{{text}}}"), &[], &[]);
+        let refused = |text: &str| of(text).unwrap_err().to_string();
+        let brokers = "brokers: '0=a:1, 1=b:1, 2=c:1'";
+        assert_eq!(
+            of(&format!("{brokers}, partitions: 3, replication_factor: 3"))
+                .unwrap()
+                .cluster
+                .spread
+                .partitions,
+            3
+        );
+        let error = refused(&format!("{brokers}, replication_factor: 1"));
+        assert!(error.contains("'cluster.replication_factor' is 1, but each of the 3 brokers"), "{error}");
+        let error = refused(&format!("{brokers}, replication_factor: 5"));
+        assert!(error.contains("but the number of brokers is 3"), "{error}");
+        assert!(refused("replication_factor: 2").contains("but the number of brokers is 1"));
+        assert!(refused("partitions: 0").contains("'cluster.partitions'"));
+        assert!(refused("partitions: 65").contains("from 1 to 64"));
+    }
 
     #[test]
     fn contradictions_name_both_settings() {

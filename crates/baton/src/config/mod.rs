@@ -32,6 +32,7 @@ mod security;
 mod server_tls;
 mod shared;
 mod source;
+mod spread;
 mod text;
 mod value;
 

@@ -13,6 +13,7 @@ use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::server_tls::ServerTlsKeys;
+use super::spread::SpreadKeys;
 use super::value::{
     Algorithm, AuthenticationMethod, BasePath, Categories, Compression, DAY, DocumentStoreKind, EntityTypes,
     Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
@@ -146,9 +147,8 @@ sections! {
         authorizations: bool = false;
         /// A YAML file with users, roles, tenants, authorizations and the like, created at start if missing.
         initialization: Option<PathBuf> = None;
-        /// Names, without ports, that a Host header may have beside addresses, localhost, cluster.advertised_host and
-        /// those of rest.listen and management.listen, such as baton.example.com. Others are refused where no
-        /// credentials are asked; if there are any, also elsewhere on the REST and the management port.
+        /// Names such as baton.example.com that a Host header may have beside addresses, localhost and those of other
+        /// settings. Others are refused where no credentials are asked; if there are any, on all HTTP ports.
         allowed_hosts: Names = Names::default();
         /// Origins, such as https://desk.example.com, whose pages may do what the server's own may.
         allowed_origins: Names = Names::default();
@@ -571,9 +571,8 @@ sections! {
 
     /// User tasks.
     "user_tasks" user_tasks: UserTasks {
-        /// Listeners of all, separated by ';', there anew after each start: an ID and 'type=' its job type, and if
-        /// wanted 'events=' with a list (creating, assigning, updating, completing, canceling; else all),
-        /// 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model.
+        /// Listeners of all, split by ';', there anew after each start: an ID, 'type=' its job type, and if wanted
+        /// 'events=' (creating, assigning, updating, completing, canceling), 'retries=', 'priority=' and 'after'.
         listeners: Listeners = Listeners::default();
     }
 
@@ -589,6 +588,7 @@ sections! {
         id: Text = Text("baton".to_owned());
         /// Host name of this broker for clients.
         advertised_host: Text = Text("127.0.0.1".to_owned());
+        ..spread: SpreadKeys;
     }
 
     /// Files that processes refer to.

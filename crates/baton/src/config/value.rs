@@ -52,6 +52,7 @@ macro_rules! plain {
 }
 plain! {
     bool: "true or false";
+    u16: "a whole number";
     u32: "a whole number";
     u64: "a whole number";
     usize: "a whole number";
@@ -342,6 +343,18 @@ impl Setting for Option<bool> {
 
     fn parse(text: &str) -> Option<Self> {
         if text.is_empty() { Some(None) } else { bool::parse(text).map(Some) }
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(Setting::show).unwrap_or_default()
+    }
+}
+
+impl Setting for Option<u32> {
+    const EXPECTED: &'static str = "a whole number, or nothing";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { u32::parse(text).map(Some) }
     }
 
     fn show(&self) -> String {

@@ -9,7 +9,7 @@ use gateway::management::{ExporterStatus, OperationError, ParkedRecord, Replayed
 /// Those that are configured, and those that once were.
 pub(super) fn list(node: &Node) -> Vec<ExporterStatus> {
     let configured = node.exporting().map(|status| status.exporters).unwrap_or_default();
-    let parked = |id: &str| node.exports().map_or(0, |exports| exports.parked_count(id));
+    let parked = |id: &str| node.hubs().map(|(_, exports)| exports.parked_count(id)).sum();
     let configured = configured.into_iter().map(|one| ExporterStatus {
         parked_records: parked(&one.id),
         exporter_id: one.id,
@@ -54,17 +54,21 @@ pub(super) async fn replay(node: &Node, id: String) -> Result<Replayed, Operatio
     Ok(Replayed { replayed: done.replayed, refused: done.refused, reason: done.reason })
 }
 
-/// Does something that may block.
+/// Gathers something from the exporters of all partitions; it may block.
 async fn with<T: Send + 'static>(
     node: &Node,
     id: String,
-    work: impl FnOnce(&Hub, &str) -> Result<T, ChangeError> + Send + 'static,
-) -> Result<T, OperationError> {
-    let Some(exports) = node.exports().map(Arc::clone) else {
+    work: impl Fn(&Hub, &str) -> Result<Vec<T>, ChangeError> + Send + 'static,
+) -> Result<Vec<T>, OperationError> {
+    let all: Vec<Arc<Hub>> = node.hubs().map(|(_, exports)| Arc::clone(exports)).collect();
+    if all.is_empty() {
         return Err(failed(&ChangeError::Unknown(id)));
-    };
-    let done = tokio::task::spawn_blocking(move || work(&exports, &id)).await;
-    done.map_err(|error| OperationError::Failed(error.to_string()))?.map_err(|error| failed(&error))
+    }
+    let done = tokio::task::spawn_blocking(move || {
+        all.iter().map(|exports| work(exports, &id)).collect::<Result<Vec<Vec<T>>, _>>()
+    });
+    let done = done.await.map_err(|error| OperationError::Failed(error.to_string()))?;
+    Ok(done.map_err(|error| failed(&error))?.into_iter().flatten().collect())
 }
 
 fn failed(error: &ChangeError) -> OperationError {

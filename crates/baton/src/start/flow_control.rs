@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::{Node, ThrottleOptions, WriteLimitOptions};
+use broker::{Node, Partition, ThrottleOptions, WriteLimitOptions};
 use gateway::management::OperationError;
 use serde_json::{Map, Value, json};
 
@@ -10,12 +10,17 @@ use crate::config::Setting;
 
 type Members = Map<String, Value>;
 
-/// Flow control of a partition.
+/// Flow control of each partition.
 pub(super) fn show(node: &Node) -> Value {
-    let requests = node.flow_control().status();
-    let write = node.write_limit().status();
+    let all = node.partitions().into_iter();
+    all.map(|(number, partition)| (number.to_string(), show_one(&partition))).collect::<Members>().into()
+}
+
+fn show_one(partition: &Partition) -> Value {
+    let requests = partition.flow_control().status();
+    let write = partition.write_limit().status();
     let WriteLimitOptions { enabled, limit, ramp_up, throttle } = write.options;
-    let partition = json!({
+    json!({
         "limit": requests.limit,
         "inFlight": requests.in_flight,
         "waiting": requests.waiting,
@@ -34,18 +39,19 @@ pub(super) fn show(node: &Node) -> Value {
             "exportingRate": write.exporting_rate.round(),
             "waiting": write.waiting,
         },
-    });
-    json!({ node.partition_number().to_string(): partition })
+    })
 }
 
-/// Changes limits. Everything is looked at before anything changes.
+/// Changes the limits of all partitions. Everything is looked at before anything changes.
 pub(super) fn change(node: &Node, change: &Value) -> Result<(), OperationError> {
     let change = read(change, node.write_limit().status().options).map_err(OperationError::Invalid)?;
-    if let Some(limit) = change.requests {
-        node.flow_control().set_limit(limit);
-    }
-    if let Some(options) = change.write {
-        node.write_limit().set(options);
+    for partition in node.partitions().values() {
+        if let Some(limit) = change.requests {
+            partition.flow_control().set_limit(limit);
+        }
+        if let Some(options) = &change.write {
+            partition.write_limit().set(options.clone());
+        }
     }
     Ok(())
 }

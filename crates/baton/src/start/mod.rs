@@ -16,6 +16,7 @@ mod history;
 mod identity;
 mod node;
 mod options;
+mod partitions;
 mod ports;
 mod ready;
 mod restoring;
@@ -251,6 +252,14 @@ async fn start_node(
         Some(part) => Box::pin(part.numbers(config, grpc_port)).await?,
         None => Vec::new(),
     };
+    if let Some(wrong) = config.cluster.spread.contradiction(brokers.len().max(1)) {
+        return Err(Failure::usage(format!("the configuration is wrong: {wrong}")));
+    }
+    if !brokers.is_empty() && config.cluster.spread.partitions > 1 {
+        return Err(Failure::usage(
+            "the configuration is wrong: 'cluster.partitions' is above 1, which only a broker that is alone knows for now",
+        ));
+    }
     let opened = storage::open(config, &brokers)?;
     let maintenance = Arc::new(Maintenance::default());
     let history = History { maintenance: Arc::clone(&maintenance), progress: opened.progress };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use broker::{Lives, RestoreOrder, SettingDifference, SlowBatch, StartError, Supervisor};
+use broker::{Lives, RestoreOrder, SettingDifference, StartError, Supervisor};
 use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt, ready};
@@ -26,32 +26,9 @@ use super::backups::{self, HistoryBackups};
 use super::history::History;
 use super::restoring::Restores;
 use super::storage::{Feed, sqlite_options};
-use super::{access, exporters, flow_control, options, restoring};
+use super::{access, exporters, flow_control, options, partitions, restoring};
 use crate::config::Config;
 use crate::failure::Failure;
-
-/// The name of a partition among the parts of the broker.
-fn partition_name(number: PartitionId) -> String {
-    format!("partition-{number}")
-}
-
-/// The phase of processing; of a broker that does not answer it is not known.
-fn phase_of(paused: Option<bool>) -> &'static str {
-    match paused {
-        Some(true) => "PAUSED",
-        Some(false) => "PROCESSING",
-        None => "UNKNOWN",
-    }
-}
-
-/// The partition stands still.
-fn dead(slow: &SlowBatch) -> Component {
-    Component {
-        name: partition_name(slow.partition_id),
-        state: ComponentState::Dead,
-        detail: slow.describe(),
-    }
-}
 
 /// The part that a broker takes in its cluster, if it is not alone.
 pub(super) struct ClusterPart {
@@ -160,7 +137,7 @@ impl Lives for NodeLives {
 
     fn end(&self, reason: &str) {
         self.slot.clear(Component {
-            name: partition_name(self.options.partition.number),
+            name: partitions::name(self.options.partition.number),
             state: ComponentState::Unhealthy,
             detail: format!("it is started again: {reason}"),
         });
@@ -177,12 +154,13 @@ pub(super) async fn start(
     again: CancellationToken,
 ) -> Result<Arc<Supervisor>, Failure> {
     let mut options = options::broker(config, grpc_port);
-    let watch = options.partition.apply_watch.clone();
-    // The log is applied before the broker runs.
-    slot.watch(move || watch.slow().map(|slow| dead(&slow)));
     options.partition.export.others.extend(feed.exporter);
     options.partition.export.unwanted_elsewhere = feed.unwanted_elsewhere;
     options.store = feed.queries;
+    let options = options.with_partitions(config.cluster.spread.partitions);
+    let watches: Vec<_> = options.partitions().map(|partition| partition.apply_watch.clone()).collect();
+    // The log is applied before the broker runs.
+    slot.watch(move || watches.iter().find_map(broker::ApplyWatch::slow).map(|slow| partitions::dead(&slow)));
     let history_backups = Arc::new(HistoryBackups::new(config, sqlite_options(config)));
     let restores = Restores::new(config, options.partition.node_id, again);
     let slot = slot.clone();
@@ -227,14 +205,8 @@ impl Operations for Node {
             state: if state.is_ok() { ComponentState::Healthy } else { ComponentState::Unhealthy },
             detail: state.err().unwrap_or_default(),
         };
-        let mut components = vec![
-            self.broker.slow_batch().map_or_else(
-                || component(&partition_name(self.broker.partition_number()), health.partition),
-                |slow| dead(&slow),
-            ),
-            component("disk", health.disk),
-            component("state", health.flush),
-        ];
+        let mut components = partitions::components(&self.broker);
+        components.extend([component("disk", health.disk), component("state", health.flush)]);
         components.extend(self.history.components(&self.broker));
         components
     }
@@ -249,28 +221,7 @@ impl Operations for Node {
     }
 
     fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus> {
-        let partition = self.broker.partition();
-        let exporting = self.broker.exporting();
-        let status = PartitionStatus {
-            role: if partition.leader { "LEADER" } else { "FOLLOWER" },
-            processed_position: partition.position,
-            snapshot_id: Some(partition.durable_index.to_string()),
-            stream_processor_phase: phase_of(Some(self.broker.is_processing_paused())),
-            stream_processor_phases: self.broker.paused_brokers().map(|brokers| {
-                brokers.into_iter().map(|(broker, paused)| (broker, phase_of(paused))).collect()
-            }),
-            exporter_phase: self.broker.exporting_phase().map_or("CLOSED", Phase::as_str),
-            exported_position: exporting
-                .map_or(0, |status| status.acknowledged_position)
-                .min(partition.position),
-            health: match self.broker.health().partition {
-                Ok(()) => "HEALTHY",
-                Err(_) if self.broker.slow_batch().is_some() => "DEAD",
-                Err(_) => "UNHEALTHY",
-            },
-            clock_ms: self.broker.clock_ms(),
-        };
-        BTreeMap::from([(self.broker.partition_number(), status)])
+        partitions::statuses(&self.broker)
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {

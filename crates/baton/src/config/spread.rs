@@ -1,0 +1,70 @@
+//! Keys of how the data are spread over brokers.
+
+use super::schema::{KeyInfo, read, within};
+use super::source::{Entry, Problem};
+use super::value::Setting;
+
+/// Most partitions of one cluster: each has some threads on each broker with a replica.
+const PARTITIONS_MAX: u16 = 64;
+
+/// How many partitions and replicas there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpreadKeys {
+    /// Number of partitions.
+    pub partitions: u16,
+    /// Replicas of each partition; `None`: one on each broker.
+    pub replication_factor: Option<u32>,
+}
+
+impl Default for SpreadKeys {
+    fn default() -> Self {
+        Self { partitions: 1, replication_factor: None }
+    }
+}
+
+impl SpreadKeys {
+    /// Sets the key of a name; `key` is its whole path. `None` when there is no such key.
+    pub(crate) fn set(&mut self, name: &str, key: &str, entry: &Entry) -> Option<Result<(), Problem>> {
+        Some(match name {
+            "partitions" => read(entry, key)
+                .and_then(|value| within(value, (1, PARTITIONS_MAX), entry, key))
+                .map(|value| self.partitions = value),
+            "replication_factor" => read(entry, key).map(|value| self.replication_factor = value),
+            _ => return None,
+        })
+    }
+
+    /// The keys, in the order of the file.
+    pub(crate) fn describe(section: &str) -> Vec<KeyInfo> {
+        let defaults = Self::default();
+        let info = |name, docs, default| KeyInfo { path: format!("{section}.{name}"), docs, default };
+        vec![
+            info(
+                "partitions",
+                &["Number of partitions, the same on each broker. It cannot be changed once there are data."],
+                defaults.partitions.show(),
+            ),
+            info(
+                "replication_factor",
+                &["Replicas of each partition. For now, all brokers have one, which is the default."],
+                defaults.replication_factor.show(),
+            ),
+        ]
+    }
+
+    /// The mistake in the number of replicas, of a cluster of so many brokers.
+    pub(crate) fn contradiction(&self, brokers: usize) -> Option<String> {
+        let wanted = self.replication_factor.filter(|wanted| *wanted as usize != brokers)?;
+        Some(if wanted as usize > brokers {
+            format!(
+                "'cluster.replication_factor' is {wanted}, but the number of brokers is {brokers}: each replica needs one of \
+                 its own"
+            )
+        } else {
+            format!(
+                "'cluster.replication_factor' is {wanted}, but each of the {brokers} brokers has a replica of each partition \
+                 for now: leave it out, or set it to {brokers}"
+            )
+        })
+    }
+}
