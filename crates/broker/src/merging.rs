@@ -100,6 +100,11 @@ fn banned(replies: Vec<QueryReply>, limit: usize) -> QueryReply {
     QueryReply::BannedInstances(found)
 }
 
+/// Short lists, one behind the other in the order of partitions, which is that of keys.
+fn listed<T>(replies: Vec<QueryReply>, list: impl Fn(QueryReply) -> Vec<T>) -> Vec<T> {
+    replies.into_iter().flat_map(list).collect()
+}
+
 /// The answer to a query of which each partition has answered its part, the first partition first.
 pub(crate) fn merge(query: &Query, replies: Vec<QueryReply>) -> QueryReply {
     match query {
@@ -119,9 +124,15 @@ pub(crate) fn merge(query: &Query, replies: Vec<QueryReply>) -> QueryReply {
             QueryReply::Subscriptions { subscriptions, has_more }
         }
         Query::BannedInstances { limit, .. } => banned(replies, *limit),
+        Query::BatchOperations => QueryReply::BatchOperations(listed(replies, |reply| match reply {
+            QueryReply::BatchOperations(operations) => operations,
+            other => unreachable!("an answer of another kind: {other:?}"),
+        })),
+        Query::BatchSearches => QueryReply::BatchSearches(listed(replies, |reply| match reply {
+            QueryReply::BatchSearches(searches) => searches,
+            other => unreachable!("an answer of another kind: {other:?}"),
+        })),
         Query::BatchOperation { .. }
-        | Query::BatchOperations
-        | Query::BatchSearches
         | Query::ProcessInstance { .. }
         | Query::ElementInstance { .. }
         | Query::Variable { .. }

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backup_directory::BackupDirectory;
 use crate::cluster_state::ClusterState;
+use crate::distribution::Lagging;
 use crate::expression::Evaluations;
 use crate::opening::StartError;
 use crate::options::Options;
@@ -50,6 +51,7 @@ pub struct Node {
     pub(crate) cluster: Option<Arc<ClusterState>>,
     shutdown: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
+    pub(crate) lagging: Lagging,
     evaluations: Evaluations,
     pub(crate) backups: Arc<BackupDirectory>,
 }

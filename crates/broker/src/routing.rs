@@ -66,8 +66,8 @@ fn of_command(command: &Command, partitions: PartitionId) -> Destination {
         // Their start events are there.
         | Command::EvaluateConditionals(_)
         | Command::CreateBatchOperation(_)
-        | Command::ChangeBatchOperation { .. }
-        | Command::AddBatchItems(_)
+        // Partition 1 tells the others.
+        | Command::Clock(_)
         | Command::Purge { .. }
         | Command::EndChange(_) => FIRST,
         // A leader writes them to its own partition, and no client sends them.
@@ -79,13 +79,16 @@ fn of_command(command: &Command, partitions: PartitionId) -> Destination {
         | Command::Configure { .. }
         | Command::ActivateVersion { .. }
         | Command::YieldJobs { .. }
+        | Command::Receive(_)
+        | Command::AcknowledgeMessages { .. }
         | Command::ForgetExporter { .. } => FIRST,
         Command::CreateInstance(create) => match &create.business_id {
             Some(business_id) => of_text(business_id, partitions),
             None => Destination::Any,
         },
         Command::EvaluateDecision(_) => Destination::Any,
-        Command::Clock(_) => Destination::All,
+        Command::ChangeBatchOperation { batch_operation_key: key, .. } => of_key(*key),
+        Command::AddBatchItems(add) => of_key(add.batch_operation_key),
         Command::PublishMessage(message) => of_text(&message.correlation_key, partitions),
         Command::CorrelateMessage(message) => of_text(&message.correlation_key, partitions),
         Command::CancelInstance { process_instance_key: key, .. }
@@ -132,16 +135,16 @@ pub(crate) fn target_of_query(query: &Query, partitions: PartitionId) -> Destina
         | Query::Scope { key }
         | Query::UserTask { key }
         | Query::UserTaskForm { key } => of_key(*key, partitions),
-        Query::BatchOperations
-        | Query::BatchSearches
-        | Query::Resources { .. }
+        Query::Resources { .. }
         | Query::ClusterVariable { .. }
         | Query::ClusterVariables { .. }
         | Query::ClusterContext { .. }
         | Query::GlobalListener { .. }
         | Query::GlobalListeners { .. }
         | Query::Identity(_) => FIRST,
-        Query::BatchItems { .. }
+        Query::BatchOperations
+        | Query::BatchSearches
+        | Query::BatchItems { .. }
         | Query::RunningDefinitions { .. }
         | Query::Errors { .. }
         | Query::FailingDefinitions { .. }

@@ -1,7 +1,7 @@
 //! The partitions of one broker share its memory and its room: each gets an equal part of what is configured.
 
 use partition::{ApplyWatch, PartitionOptions};
-use protocol::PartitionId;
+use protocol::{PartitionId, PartitionSettings};
 
 use crate::options::Options;
 
@@ -25,6 +25,7 @@ impl Options {
             return self;
         }
         divide(&mut self.partition, usize::from(count));
+        self.partition.partitions = PartitionSettings { count, of_messages: count };
         let first = self.partition.number;
         let further = (1..count).map(|after| {
             let number = first + after;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use engine::Engine;
 use parking_lot::Mutex;
 use protocol::ClusterChange;
+use tokio::sync::watch;
 
 use crate::write_limit::Written;
 
@@ -16,6 +17,7 @@ pub(crate) struct AppliedState {
     engine_version: AtomicU16,
     grants_version: AtomicU64,
     cluster_change: Mutex<Option<ClusterChange>>,
+    distributed: watch::Sender<u64>,
 }
 
 impl AppliedState {
@@ -37,6 +39,8 @@ impl AppliedState {
         self.grants_version.store(engine.grants_version(), Ordering::Release);
         self.engine_version.store(engine.active_version(), Ordering::Release);
         *self.cluster_change.lock() = engine.cluster_change();
+        let distributed = engine.distributed();
+        self.distributed.send_if_modified(|known| std::mem::replace(known, distributed) != distributed);
     }
 
     /// Position of the last record of the state.
@@ -57,6 +61,11 @@ impl AppliedState {
     /// See [`Engine::grants_version`].
     pub fn grants_version(&self) -> u64 {
         self.grants_version.load(Ordering::Acquire)
+    }
+
+    /// See [`Engine::distributed`].
+    pub fn distributed(&self) -> watch::Receiver<u64> {
+        self.distributed.subscribe()
     }
 
     /// See [`Engine::cluster_change`].

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use engine::Engine;
 use protocol::{
-    Command, ENGINE_VERSION, GlobalListener, GlobalListenerCommand, GlobalListenerSource, Settings,
+    Command, ENGINE_VERSION, FIRST_PARTITION, GlobalListener, GlobalListenerCommand, GlobalListenerSource,
+    Settings,
 };
 use state::StateError;
 
@@ -14,7 +15,11 @@ use crate::options::PartitionOptions;
 /// The commands that bring the state in line with the configuration.
 pub(crate) fn commands(engine: &Engine, options: &PartitionOptions) -> Result<Vec<Command>, StateError> {
     let settings = settings(engine, &options.engine().settings())?;
-    let listeners = global_listeners(engine, &options.global_listeners)?;
+    // Partition 1 gives them to all.
+    let listeners = (options.number == FIRST_PARTITION)
+        .then(|| global_listeners(engine, &options.global_listeners))
+        .transpose()?
+        .flatten();
     // This broker is the only replica.
     let version = (engine.active_version() < ENGINE_VERSION)
         .then_some(Command::ActivateVersion { version: ENGINE_VERSION });

@@ -33,6 +33,7 @@ mod numbers;
 mod opening;
 mod options;
 mod others;
+mod outbox;
 mod partition;
 mod partition_state;
 mod pause;

@@ -175,6 +175,7 @@ impl PartitionMachine {
             deliveries: effects.deliveries,
             unmet: &effects.unmet_subscribers,
         };
+        self.shared.outbox.wake(&effects.outbox);
         let is_wanted_by_others = proposed.is_none() && !effects.queued_types.is_empty();
         self.shared.demand.deliver(delivered, clock.now_ms, &positions);
         if is_wanted_by_others {

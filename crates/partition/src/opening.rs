@@ -22,6 +22,7 @@ use crate::hashes::WantedHash;
 use crate::leading::Leading;
 use crate::numbers::Numbers;
 use crate::options::PartitionOptions;
+use crate::outbox::OutboxSignals;
 use crate::partition_state::{GiveUp, PartitionState};
 use crate::record_state::{RecordState, RecordTarget};
 use crate::set_aside::SetAsideError;
@@ -96,5 +97,6 @@ pub(crate) fn partition_state(
         paused: AtomicBool::new(false),
         digests: Digests::new(options.number),
         wanted_hash: WantedHash::default(),
+        outbox: OutboxSignals::new(options.partitions.count),
     }
 }

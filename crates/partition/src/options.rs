@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{FIRST_PARTITION, Name, PartitionId};
+use protocol::{FIRST_PARTITION, Name, PartitionId, PartitionSettings};
 
 use crate::apply_watch::ApplyWatch;
 use crate::clock::WallClock;
@@ -23,6 +23,8 @@ const APPLY_LIMIT: Duration = Duration::from_secs(5);
 pub struct PartitionOptions {
     /// Its number.
     pub number: PartitionId,
+    /// How many partitions there are.
+    pub partitions: PartitionSettings,
     /// Directory of everything durable.
     pub data_dir: PathBuf,
     /// Number of this broker, from 0.
@@ -68,6 +70,7 @@ impl PartitionOptions {
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             number: FIRST_PARTITION,
+            partitions: PartitionSettings::default(),
             data_dir: data_dir.into(),
             node_id: 0,
             max_message_bytes: 4 * 1024 * 1024,
@@ -104,6 +107,7 @@ impl PartitionOptions {
     pub(crate) fn engine(&self) -> engine::Options {
         engine::Options {
             partition_id: self.number,
+            partitions: self.partitions,
             max_delivery_bytes: self.max_message_bytes,
             work: self.work,
             idempotency: self.idempotency,

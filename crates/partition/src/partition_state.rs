@@ -15,6 +15,7 @@ use crate::entered::Entered;
 use crate::flush_state::FlushState;
 use crate::hashes::WantedHash;
 use crate::leading::Leading;
+use crate::outbox::OutboxSignals;
 use crate::record_state::RecordState;
 
 /// Gives the replica up, so that the broker comes back as another one at its next start.
@@ -42,6 +43,8 @@ pub(crate) struct PartitionState {
     pub digests: Digests,
     /// A hash of the whole state that another broker waits for.
     pub wanted_hash: WantedHash,
+    /// Senders of messages to other partitions.
+    pub outbox: OutboxSignals,
 }
 
 impl PartitionState {

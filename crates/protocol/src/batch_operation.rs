@@ -118,6 +118,20 @@ pub struct JobChangeset {
 }
 
 impl BatchAction {
+    /// Whether its items have ended, so that the engine has forgotten their owners.
+    pub const fn is_of_history(&self) -> bool {
+        match self {
+            Self::DeleteHistory(_) | Self::DeleteWithResource(_) => true,
+            Self::Cancel
+            | Self::Suspend
+            | Self::Resume
+            | Self::UpdateJobs(_)
+            | Self::Resolve
+            | Self::Migrate(_)
+            | Self::Modify(_) => false,
+        }
+    }
+
     pub const fn kind(&self) -> BatchOperationType {
         match self {
             Self::Cancel => BatchOperationType::CancelProcessInstance,

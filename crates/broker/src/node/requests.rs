@@ -15,6 +15,7 @@ use protocol::{
 };
 
 use super::{CLUSTER_VARIABLES, Node};
+use crate::distribution::concerns_definitions;
 use crate::jobs_in_turn::activate_in_turn;
 use crate::merging::merge;
 use crate::routing::{Destination, target, target_of_query};
@@ -34,6 +35,7 @@ impl Node {
         let in_turn = || all.iter().cycle().skip(turn).take(all.len());
         let is_led = |partition: &&std::sync::Arc<Partition>| partition.check_leader().is_ok();
         let first = in_turn().find(is_led).unwrap_or(&all[turn]);
+        self.inform(first).await;
         let refused = match ask(first, command.clone()).await {
             // Nothing has happened.
             Err(error @ (SubmitError::ResourceExhausted(_) | SubmitError::Unavailable(_))) => error,
@@ -41,16 +43,12 @@ impl Node {
         };
         let other = in_turn().find(|other| other.number() != first.number() && is_led(other));
         match other {
-            Some(other) => ask(other, command).await,
+            Some(other) => {
+                self.inform(other).await;
+                ask(other, command).await
+            }
             None => Err(refused),
         }
-    }
-
-    /// Runs a command on all partitions, and answers with what the first one says.
-    async fn submit_to_all(&self, command: Command) -> Result<Answer, SubmitError> {
-        let all = self.all().iter().map(|partition| partition.submit(command.clone()));
-        let answers = futures::future::try_join_all(all).await?;
-        Ok(answers.into_iter().next().expect("there is one partition at least"))
     }
 
     async fn create_somewhere(
@@ -65,7 +63,9 @@ impl Node {
         let place = target(&asked, self.all().len() as PartitionId);
         let Command::CreateInstance(create) = asked.into_asked() else { unreachable!("it was made of one") };
         if let Destination::One(number) = place {
-            return self.at(number).create_with_result(requester, create, fetch_variables, timeout).await;
+            let partition = self.at(number);
+            self.inform(partition).await;
+            return partition.create_with_result(requester, create, fetch_variables, timeout).await;
         }
         self.offer(create, |partition, create| {
             let left = timeout.saturating_sub(began.elapsed());
@@ -125,11 +125,20 @@ impl Broker for Node {
             return std::future::ready(Err(Rejection::invalid_state(reason).into())).boxed();
         }
         match target(&command, self.all().len() as PartitionId) {
-            Destination::One(number) => self.at(number).submit(command).boxed(),
+            Destination::One(number) => {
+                let partition = self.at(number);
+                async move {
+                    if concerns_definitions(&command) {
+                        self.inform(partition).await;
+                    }
+                    partition.submit(command).await
+                }
+                .boxed()
+            }
             Destination::Any => {
                 self.offer(command, |partition, command| partition.submit(command).boxed()).boxed()
             }
-            Destination::All => self.submit_to_all(command).boxed(),
+            Destination::All => unreachable!("a command goes to one partition"),
         }
     }
 

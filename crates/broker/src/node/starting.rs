@@ -19,6 +19,7 @@ use crate::asked::attend;
 use crate::backup_directory::BackupDirectory;
 use crate::cluster_state::ClusterState;
 use crate::cluster_status::keep_statuses;
+use crate::distribution::Lagging;
 use crate::expression::Evaluations;
 use crate::opening::{StartError, open};
 use crate::options::Options;
@@ -26,7 +27,9 @@ use crate::others::LinkedBrokers;
 use crate::readiness::Readiness;
 use crate::routing::Turns;
 use crate::shared_parking::ParkedInState;
-use crate::{catching_up, comparison, members, presenting, shared_exports, store_copies, store_queries};
+use crate::{
+    catching_up, channels, comparison, members, presenting, shared_exports, store_copies, store_queries,
+};
 
 impl Node {
     pub(super) async fn start_in(
@@ -70,6 +73,7 @@ impl Node {
             cluster,
             shutdown,
             tasks: Mutex::default(),
+            lagging: Lagging::default(),
         });
         node.measure_disk();
         node.begin_tasks();
@@ -102,6 +106,7 @@ impl Node {
         let stop = || self.shutdown.clone();
         let mut tasks = self.tasks.lock();
         tasks.push(tokio::spawn(supervise(Arc::downgrade(self))));
+        tasks.extend(channels::begin(self, &self.shutdown));
         let Some(cluster) = &self.cluster else { return };
         if let Some(exports) = self.exports() {
             exports.park_with(ParkedInState::new(self, cluster.links.closing()));

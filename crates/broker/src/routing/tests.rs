@@ -185,6 +185,7 @@ fn each_command_has_its_partition() {
         variables: Document::empty(),
         tenant_id: Name::default_tenant(),
         business_id: None,
+        request_id: None,
     });
     assert_eq!(target(&correlate, COUNT), Destination::One(2));
     let evaluate = Command::EvaluateDecision(EvaluateDecision {
@@ -193,7 +194,7 @@ fn each_command_has_its_partition() {
         tenant_id: Name::default_tenant(),
     });
     assert_eq!(target(&evaluate, COUNT), Destination::Any);
-    assert_eq!(target(&Command::Clock(Clock::Reset), COUNT), Destination::All);
+    assert_eq!(target(&Command::Clock(Clock::Reset), COUNT), FIRST);
 }
 
 #[test]
@@ -220,6 +221,8 @@ fn queries_about_instances_ask_all_partitions() {
     let of = |query: &Query| target_of_query(query, COUNT);
     assert_eq!(of(&Query::Incident { key: KEY }), Destination::One(2));
     assert_eq!(of(&Query::Subscriptions { limit: 1 }), Destination::All);
+    assert_eq!(of(&Query::BatchOperations), Destination::All);
+    assert_eq!(of(&Query::BatchSearches), Destination::All);
     assert_eq!(of(&Query::Resources { limit: 1 }), FIRST);
     let turns = Turns::default();
     assert_eq!([(); 4].map(|()| turns.next(3)), [0, 1, 2, 0]);

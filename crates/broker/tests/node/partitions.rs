@@ -7,25 +7,25 @@ use std::time::Duration;
 use broker::{Node, StartError};
 use broker_api::{Broker, JobRequest, SubmitError};
 use futures::StreamExt;
+use partition::Partition;
 use protocol::{
-    Clock, Command, CompleteJob, Deploy, Document, Idempotency, Key, Name, PartitionId, Query, QueryReply,
-    RejectionType, Resource, Response, compose_key, partition_of,
+    Clock, Command, CompleteJob, CorrelateMessage, Document, Idempotency, Key, Name, PartitionId,
+    PublishMessage, Query, QueryReply, RejectionType, Response, compose_key, partition_of, partition_of_text,
 };
 
-use crate::support::{Server, complete, create, created, jobs, process, task, until, within};
+use crate::support::{Server, complete, create, created, jobs, task, until, within};
 
 const COUNT: PartitionId = 3;
 
-/// A broker whose partitions all have a process, each its own.
+/// A broker whose partitions all have a process.
 async fn start() -> Server {
-    let server = Server::with(|options| *options = options.clone().with_partitions(COUNT)).await;
-    for partition in server.partitions().values() {
-        let content = process(&task("t")).into_bytes();
-        let resources = vec![Resource { name: Name::from("process.bpmn"), content }];
-        let deploy = Command::Deploy(Deploy { resources, tenant_id: Name::default_tenant() });
-        partition.submit(deploy).await.unwrap();
-    }
+    let server = start_empty().await;
+    server.deploy(&task("t")).await;
     server
+}
+
+async fn start_empty() -> Server {
+    Server::with(|options| *options = options.clone().with_partitions(COUNT)).await
 }
 
 async fn create_many(server: &Server, count: usize) -> Vec<Key> {
@@ -205,9 +205,9 @@ async fn clocks_pauses_and_counts_are_those_of_all_partitions() {
     .await;
     let pin = Command::Clock(Clock::Pin { timestamp_ms: 4_000_000_000_000 });
     server.submit(pin).await.unwrap();
-    for partition in server.partitions().values() {
-        assert_eq!(partition.clock_ms(), 4_000_000_000_000);
-    }
+    let is_pinned =
+        || server.partitions().values().all(|partition| partition.clock_ms() == 4_000_000_000_000);
+    until("all partitions have the clock", is_pinned).await;
     server.pause_processing().await.unwrap();
     let paused =
         |server: &Server| server.partitions().values().all(|partition| partition.is_processing_paused());
@@ -248,4 +248,109 @@ async fn a_purge_and_a_backup_of_several_partitions_are_refused() {
     assert!(error.to_string().contains("several partitions"), "{error}");
     let error = server.share().take_backup(None).await.unwrap_err();
     assert!(error.to_string().contains("cluster.partitions"), "{error}");
+}
+
+#[tokio::test]
+async fn deployments_are_found_on_all_partitions_at_once() {
+    let server = start_empty().await;
+    for version in 1..=5 {
+        server.deploy(&task(&format!("t{version}"))).await;
+        for _ in 0..COUNT {
+            let answer = server.submit(create("{}")).await.unwrap();
+            let Response::InstanceCreated(instance) = answer.response else { panic!("{answer:?}") };
+            assert_eq!(instance.version, version, "on partition {}", answer.partition);
+        }
+    }
+}
+
+/// A correlation key of a partition.
+fn key_of(partition: PartitionId) -> String {
+    let mut keys = (0..).map(|number| format!("k{number}"));
+    keys.find(|key| partition_of_text(key, COUNT) == partition).unwrap()
+}
+
+fn publish(key: &str) -> Command {
+    Command::PublishMessage(PublishMessage {
+        name: Name::from("m"),
+        correlation_key: Name::from(key),
+        time_to_live_ms: 600_000,
+        message_id: Name::default(),
+        variables: Document::empty(),
+        tenant_id: Name::default_tenant(),
+        business_id: None,
+    })
+}
+
+fn running(server: &Server) -> u64 {
+    let of = |partition: &Arc<Partition>| partition.engine().lock().tables().instances.len().unwrap();
+    server.partitions().values().map(of).sum()
+}
+
+#[tokio::test]
+async fn messages_find_instances_of_all_partitions() {
+    let server = start_empty().await;
+    server.deploy_message().await;
+    for partition in 1..=COUNT {
+        let key = key_of(partition);
+        for _ in 0..COUNT {
+            server.submit(create(&format!(r#"{{"key":"{key}"}}"#))).await.unwrap();
+        }
+    }
+    assert_eq!(running(&server), 9);
+    // Each message is for one instance of the process. Some are there before the subscriptions.
+    for partition in 1..=COUNT {
+        for _ in 0..COUNT {
+            server.submit(publish(&key_of(partition))).await.unwrap();
+        }
+    }
+    until("all instances have had a message", || running(&server) == 0).await;
+}
+
+#[tokio::test]
+async fn messages_between_partitions_outlast_a_crash() {
+    let mut server = start_empty().await;
+    server.deploy_message().await;
+    for round in 0..3 {
+        for partition in 1..=COUNT {
+            let key = key_of(partition);
+            server.submit(create(&format!(r#"{{"key":"{key}"}}"#))).await.unwrap();
+            server.submit(publish(&key)).await.unwrap();
+        }
+        server = server.crash().await;
+        until(&format!("instances of round {round} have had a message"), || running(&server) == 0).await;
+    }
+    let is_sent = || {
+        let outboxes = server.partitions();
+        outboxes.values().all(|partition| partition.outbox().unwrap().iter().all(|to| to.depth == 0))
+    };
+    until("all messages are acknowledged", is_sent).await;
+}
+
+#[tokio::test]
+async fn a_correlation_waits_for_the_answer_of_another_partition() {
+    let server = start_empty().await;
+    server.deploy_message().await;
+    let correlate = |key: &str| {
+        Command::CorrelateMessage(CorrelateMessage {
+            name: Name::from("m"),
+            correlation_key: Name::from(key),
+            variables: Document::empty(),
+            tenant_id: Name::default_tenant(),
+            business_id: None,
+            request_id: None,
+        })
+    };
+    for partition in 1..=COUNT {
+        let key = key_of(partition);
+        let instance = created(&server.submit(create(&format!(r#"{{"key":"{key}"}}"#))).await.unwrap());
+        // A subscription of another partition is known a moment later.
+        let answer = loop {
+            match within(server.submit(correlate(&key))).await {
+                Ok(answer) => break answer.response,
+                Err(error) => assert!(error.to_string().contains("but none was found"), "{error}"),
+            }
+        };
+        let Response::MessageCorrelated { process_instance_key, .. } = answer else { panic!("{answer:?}") };
+        assert_eq!(process_instance_key, instance);
+    }
 }

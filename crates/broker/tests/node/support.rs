@@ -109,7 +109,19 @@ impl Server {
     }
 
     pub async fn deploy_for(&self, tenant: &str, body: &str) {
-        let content = process(body).into_bytes();
+        self.deploy_file(tenant, process(body)).await;
+    }
+
+    /// Deploys a model that waits for message `m` with the correlation key in variable `key`.
+    pub async fn deploy_message(&self) {
+        let wait = r#"<bpmn:intermediateCatchEvent id="a"><bpmn:messageEventDefinition messageRef="m"/></bpmn:intermediateCatchEvent>"#;
+        let message = r#"<bpmn:message id="m" name="m"><bpmn:extensionElements><zeebe:subscription correlationKey="=key"/></bpmn:extensionElements></bpmn:message></bpmn:definitions>"#;
+        let model = process(&format!("{wait}{TO_END}")).replace("</bpmn:definitions>", message);
+        self.deploy_file("<default>", model).await;
+    }
+
+    async fn deploy_file(&self, tenant: &str, model: String) {
+        let content = model.into_bytes();
         let resources = vec![Resource { name: Name::from("process.bpmn"), content }];
         let deploy = Deploy { resources, tenant_id: Name::from(tenant) };
         self.submit(Command::Deploy(deploy)).await.unwrap();

@@ -42,7 +42,8 @@ impl CommandContext<'_> {
             if !self.may_be_item(&plan, found, owner)? {
                 continue;
             }
-            self.tables.batch_items.put((key, found.item_key), BatchItem::new(found, owner.cloned()));
+            let kept = owner.filter(|_| plan.action.is_of_history()).cloned();
+            self.tables.batch_items.put((key, found.item_key), BatchItem::new(found, kept));
             items.push(found.clone());
         }
         operation.total += items.len() as u64;

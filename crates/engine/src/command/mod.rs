@@ -14,7 +14,7 @@ mod receive;
 mod set_aside;
 mod transaction;
 
-use protocol::{Command, Response};
+use protocol::{Command, FIRST_PARTITION, Rejection, Response};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
@@ -23,10 +23,34 @@ use crate::core::origin::CommandOrigin;
 impl CommandContext<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub(super) fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
+        self.refuse_if_of_first(command)?;
         self.origin = CommandOrigin::of(command);
         self.check_access(command, None)?;
         self.check_variables_of(command)?;
         self.perform(command)
+    }
+
+    /// Refuses a command whose rows partition 1 gives to all, anywhere else.
+    fn refuse_if_of_first(&self, command: &Command) -> Result<(), Failure> {
+        let is_of_first = || {
+            matches!(
+                command.asked(),
+                Command::Deploy(_)
+                    | Command::DeleteResource(_)
+                    | Command::Identity(_)
+                    | Command::ClusterVariable(_)
+                    | Command::GlobalListener(_)
+                    | Command::Clock(_)
+            )
+        };
+        let partition = self.options.partition_id;
+        if partition == FIRST_PARTITION || !is_of_first() {
+            return Ok(());
+        }
+        let reason = format!(
+            "Expected to change what all partitions have on partition 1, but this is partition {partition}"
+        );
+        Err(Rejection::invalid_state(reason).into())
     }
 
     /// Performs a command whose caller has been checked and noted.

@@ -225,6 +225,16 @@ fn a_message_of_another_partition_is_refused() {
 }
 
 #[test]
+fn definitions_and_grants_begin_on_the_first_partition() {
+    let mut partitions = Partitions::new(2);
+    for command in [Command::Identity(IdentityCommand::SetUp), Command::Clock(Clock::Reset)] {
+        let refusal = partitions.of(2).command(command).unwrap().unwrap_err();
+        assert!(refusal.reason.contains("this is partition 2"), "{}", refusal.reason);
+    }
+    assert_eq!(partitions.read(2).engine().grants_version(), 0);
+}
+
+#[test]
 fn signals_reach_all_partitions_and_start_one_instance() {
     let mut partitions = Partitions::new(3);
     partitions.deploy("process p\n start s\n catch wait signal=go\n end e\n s -> wait -> e");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use broker_api::{Leadership, SubmitError};
 use protocol::{
     AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, HistoryKind, Key, Name,
-    Query, QueryReply, partition_of,
+    Query, QueryReply, compose_key, partition_of,
 };
 use search::model::{ColumnId, Entity, incident, job, process_instance as instance};
 use search::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
@@ -17,7 +17,7 @@ use search::{Operand, Test};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::operation::history::{Kept, kept};
+use super::operation::history::{Kept, Owner, kept};
 use super::problem::Failure;
 use super::query;
 use super::{Gateway, Storage};
@@ -90,8 +90,12 @@ async fn work_on_all(gateway: &Gateway, storage: &Storage) {
 /// Brings one search to its end.
 pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: BatchSearch) {
     // Instances that are not searchable in time count as later ones.
-    gateway.broker.hasten_exports(EXPORTER_ID);
-    let is_shown = storage.progress.wait(partition_of(search.key), search.position, storage.wait_max).await;
+    let recorded = gateway.broker.hasten_exports(EXPORTER_ID);
+    let own = partition_of(search.key);
+    let mut is_shown = storage.progress.wait(own, search.position, storage.wait_max).await;
+    for (other, position) in recorded.positions.iter().filter(|(partition, _)| *partition != own) {
+        is_shown &= storage.progress.wait(other, position, storage.wait_max).await;
+    }
     if !is_shown && gateway.broker.leadership() != Leadership::Alone {
         // The copy of another broker may be further when that one leads.
         return;
@@ -125,17 +129,17 @@ pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: Ba
 /// Hands over the next page. True if it is the last one.
 async fn hand_over(gateway: &Gateway, storage: &Storage, search: &mut BatchSearch) -> Result<bool, Trouble> {
     let sought = Sought::of(search.kind);
-    let question = question(search, &sought).map_err(Trouble::Storage)?;
+    let question =
+        question(search, &sought, gateway.broker.topology().partitions_count).map_err(Trouble::Storage)?;
     let mut rows = storage.search(question).await.map_err(Trouble::Storage)?.rows;
     let is_last = rows.len() < PAGE as usize;
     // One evaluation has a row for each of its decisions.
     rows.dedup_by_key(|row| key(row, sought.key));
     let items: Vec<_> = rows.iter().map(|row| sought.item(row)).collect();
     let up_to = items.last().map_or(search.found_up_to, |last| last.item_key);
-    let owners = match &sought.kept {
-        Some(kept) => rows.iter().map(|row| kept.owner(row)).collect(),
-        None => Vec::new(),
-    };
+    // The engine knows the owner of what runs on its own partition.
+    let owner = sought.owner(gateway.broker.topology().partitions_count);
+    let owners = owner.map(|owner| rows.iter().map(|row| owner.of(row)).collect()).unwrap_or_default();
     let add = AddBatchItems { batch_operation_key: search.key, items, is_last, error: None, owners };
     gateway.broker.submit(Command::AddBatchItems(add)).await.map_err(Trouble::Broker)?;
     search.found_up_to = up_to;
@@ -154,6 +158,7 @@ struct Sought {
     /// The column of its process instance.
     instance: ColumnId,
     root: ColumnId,
+    owner: Owner,
     /// Columns of history, if the engine has forgotten the items.
     kept: Option<Kept>,
 }
@@ -166,6 +171,7 @@ impl Sought {
                 key: incident::KEY,
                 instance: incident::INSTANCE_KEY,
                 root: incident::ROOT_INSTANCE_KEY,
+                owner: Owner { definition_id: incident::PROCESS_ID, tenant: incident::TENANT },
                 kept: None,
             },
             BatchOperationType::DeleteProcessInstance | BatchOperationType::DeleteProcessDefinition => {
@@ -179,6 +185,7 @@ impl Sought {
                 key: job::KEY,
                 instance: job::INSTANCE_KEY,
                 root: job::ROOT_INSTANCE_KEY,
+                owner: Owner { definition_id: job::PROCESS_ID, tenant: job::TENANT },
                 kept: None,
             },
             BatchOperationType::CancelProcessInstance
@@ -194,7 +201,12 @@ impl Sought {
     const fn kept(kind: HistoryKind) -> Self {
         let kept = kept(kind);
         let (entity, key, instance, root) = (kept.entity, kept.key, kept.instance, kept.root);
-        Self { entity, key, instance, root, kept: Some(kept) }
+        Self { entity, key, instance, root, owner: kept.owner(), kept: Some(kept) }
+    }
+
+    /// The columns of the owner, where the engine does not know it: of history, and of what other partitions have.
+    fn owner(&self, partitions: u32) -> Option<Owner> {
+        (self.kept.is_some() || partitions > 1).then_some(self.owner)
     }
 
     fn item(&self, row: &Row) -> BatchOperationItem {
@@ -208,7 +220,7 @@ impl Sought {
 
 /// The next page: running instances, or open incidents of instances, that pass the filter; of a deletion whatever
 /// passes it, so that each that still runs is told of.
-fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
+fn question(search: &BatchSearch, sought: &Sought, partitions: u32) -> Result<Search, Failure> {
     let wanted = query::selected(search.kind, &search.filter)?;
     let is = |column, text: &str| Filter::Column(column, Test::Equal(Operand::Text(Name::from(text))));
     let number = |key: u64| Operand::Integer(key.cast_signed());
@@ -249,11 +261,19 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
             Filter::All(all).and(wanted)
         }
     };
-    let range = vec![
-        Filter::Column(sought.key, Test::Greater(number(search.found_up_to))),
+    // Later keys of other partitions cannot be told from earlier ones.
+    let own_last = compose_key(partition_of(search.key) + 1, 0);
+    let earlier = Filter::Any(vec![
         Filter::Column(sought.key, Test::Less(number(search.key))),
-    ];
-    let owner = sought.kept.as_ref().map_or(0, Kept::owner_columns);
+        Filter::Column(sought.key, Test::Greater(number(own_last))),
+    ]);
+    let after = Filter::Column(sought.key, Test::Greater(number(search.found_up_to)));
+    let range = if partitions > 1 {
+        vec![after, earlier]
+    } else {
+        vec![after, Filter::Column(sought.key, Test::Less(number(search.key)))]
+    };
+    let owner = sought.owner(partitions).map_or(0, Owner::columns);
     Ok(Search {
         entity: EntityRef(sought.entity),
         filter: Filter::All(range).and(filter),

@@ -20,8 +20,25 @@ pub(in crate::rest) struct Kept {
     pub(in crate::rest) instance: ColumnId,
     /// The column with the root of its process instance.
     pub(in crate::rest) root: ColumnId,
-    definition_id: ColumnId,
-    tenant: ColumnId,
+    owner: Owner,
+}
+
+/// Columns that tell whose something is.
+#[derive(Clone, Copy)]
+pub(in crate::rest) struct Owner {
+    pub(in crate::rest) definition_id: ColumnId,
+    pub(in crate::rest) tenant: ColumnId,
+}
+
+impl Owner {
+    pub(in crate::rest) const fn columns(self) -> u64 {
+        1 << self.definition_id | 1 << self.tenant
+    }
+
+    pub(in crate::rest) fn of(self, row: &Row) -> HistoryOwner {
+        let text = |column: ColumnId| row[column as usize].text().cloned().unwrap_or_default();
+        HistoryOwner { definition_id: text(self.definition_id), tenant_id: text(self.tenant) }
+    }
 }
 
 /// Where things of a kind are kept.
@@ -33,8 +50,7 @@ pub(in crate::rest) const fn kept(kind: HistoryKind) -> Kept {
             key: instance::KEY,
             instance: instance::KEY,
             root: instance::ROOT_INSTANCE_KEY,
-            definition_id: instance::PROCESS_ID,
-            tenant: instance::TENANT,
+            owner: Owner { definition_id: instance::PROCESS_ID, tenant: instance::TENANT },
         },
         HistoryKind::DecisionInstance => Kept {
             name: "decision instance",
@@ -42,21 +58,15 @@ pub(in crate::rest) const fn kept(kind: HistoryKind) -> Kept {
             key: decision::EVALUATION_KEY,
             instance: decision::INSTANCE_KEY,
             root: decision::ROOT_INSTANCE_KEY,
-            definition_id: decision::DECISION_ID,
-            tenant: decision::TENANT,
+            owner: Owner { definition_id: decision::DECISION_ID, tenant: decision::TENANT },
         },
     }
 }
 
 impl Kept {
     /// Columns that tell whose it is.
-    pub(in crate::rest) const fn owner_columns(&self) -> u64 {
-        1 << self.definition_id | 1 << self.tenant
-    }
-
-    pub(in crate::rest) fn owner(&self, row: &Row) -> HistoryOwner {
-        let text = |column: ColumnId| row[column as usize].text().cloned().unwrap_or_default();
-        HistoryOwner { definition_id: text(self.definition_id), tenant_id: text(self.tenant) }
+    pub(in crate::rest) const fn owner(&self) -> Owner {
+        self.owner
     }
 }
 
@@ -69,7 +79,7 @@ pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, 
     let among = call.rows_of_tenants(kept.entity).await?;
     let search = Search {
         filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())).and(among),
-        ..Search::one(kept.entity, key_operand, kept.owner_columns())
+        ..Search::one(kept.entity, key_operand, kept.owner().columns())
     };
     let storage = call.fresh_storage().await?;
     let found = storage.search(search).await?;
@@ -78,7 +88,7 @@ pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, 
         let detail = format!("Expected to delete {name} with key '{key}', but no such {name} was found");
         return Err(Failure::not_found(detail));
     };
-    let HistoryOwner { definition_id, tenant_id } = kept.owner(row);
+    let HistoryOwner { definition_id, tenant_id } = kept.owner().of(row);
     let operation_reference = call.fields.operation_reference();
     let command = DeleteHistory { kind, key, definition_id, tenant_id, operation_reference };
     call.submit_for_nothing("DELETE", Command::DeleteHistory(command)).await

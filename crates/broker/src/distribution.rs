@@ -1,0 +1,73 @@
+//! Partitions that wait for what partition 1 gives to all: who has deployed, or granted, finds it everywhere.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use partition::Partition;
+use protocol::{Command, CommandClass, PartitionId};
+use tokio::time::timeout;
+
+use crate::node::Node;
+
+/// Time-out of a request that waits until its partition knows what partition 1 knows.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Positions that a partition was waited for in vain: nobody else waits for the same.
+#[derive(Debug, Default)]
+pub(crate) struct Lagging(Mutex<BTreeMap<PartitionId, u64>>);
+
+/// Whether a command needs to find what was deployed before. Work in progress does not wait.
+pub(crate) fn concerns_definitions(command: &Command) -> bool {
+    command.facts().class == CommandClass::New || matches!(command.asked(), Command::MigrateInstance(_))
+}
+
+impl Node {
+    /// Waits until a partition has the rows that partition 1 has given to all, as far as this broker knows.
+    pub(crate) async fn inform(&self, partition: &Partition) {
+        let wanted = self.first().distributed();
+        if partition.distributed() >= wanted || self.lagging.is_given_up(partition.number(), wanted) {
+            return;
+        }
+        if timeout(PATIENCE, partition.until_distributed(wanted)).await.is_err() {
+            tracing::warn!(
+                partition = partition.number(),
+                "the partition does not have what was deployed or granted last"
+            );
+            self.lagging.give_up(partition.number(), wanted);
+        }
+    }
+}
+
+impl Lagging {
+    fn is_given_up(&self, partition: PartitionId, wanted: u64) -> bool {
+        self.0.lock().get(&partition).is_some_and(|given_up| *given_up >= wanted)
+    }
+
+    fn give_up(&self, partition: PartitionId, wanted: u64) {
+        self.0.lock().insert(partition, wanted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_is_waited_for_once() {
+        let lagging = Lagging::default();
+        assert!(!lagging.is_given_up(2, 7));
+        lagging.give_up(2, 7);
+        assert!(lagging.is_given_up(2, 7) && lagging.is_given_up(2, 6));
+        assert!(!lagging.is_given_up(2, 8), "there is more to wait for");
+        assert!(!lagging.is_given_up(3, 7));
+    }
+
+    #[test]
+    fn work_in_progress_does_not_wait() {
+        let complete = protocol::CompleteJob::of(1, protocol::Document::empty());
+        assert!(!concerns_definitions(&Command::CompleteJob(complete)));
+        let definition = protocol::DefinitionRef::Key(1);
+        assert!(concerns_definitions(&Command::CreateInstance(protocol::CreateInstance::of(definition))));
+    }
+}
