@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use data_directory::{Restored, describe};
+use protocol::PartitionId;
 use tokio::time::{Instant, sleep};
 
 use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, BootstrapError, SAY_INTERVAL, Stage, Vote};
@@ -13,8 +14,13 @@ use crate::readmission;
 
 impl Vote {
     /// Waits until this broker has its vote, or a number that the leader has given. `log` is the directory of the log,
-    /// which must be there before the vote.
-    pub async fn obtain(&self, links: &Links, log: &Path) -> Result<(), BootstrapError> {
+    /// which must be there before the vote; `partitions` is the number of partitions of the cluster.
+    pub async fn obtain(
+        &self,
+        links: &Links,
+        log: &Path,
+        partitions: PartitionId,
+    ) -> Result<(), BootstrapError> {
         let begin_log = || {
             let failed = |source| BootstrapError::Io { path: log.to_owned(), source };
             std::fs::create_dir_all(log).map_err(failed)
@@ -46,7 +52,7 @@ impl Vote {
             }
             match (self.stage(), voter) {
                 (Stage::Empty, Some(_)) => self.advance(Stage::Rejoining)?,
-                (Stage::Rejoining, Some(_)) => match readmission::ask(links.peers.all()).await {
+                (Stage::Rejoining, Some(_)) => match readmission::ask(links.peers.all(), partitions).await {
                     Ok(replica) => {
                         tracing::warn!(
                             replica = replica.number(),

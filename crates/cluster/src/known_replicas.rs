@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use planted::Bug;
+use protocol::{FIRST_PARTITION, PartitionId};
 use replication::Acknowledged;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Duration, Instant};
@@ -28,12 +29,79 @@ const WRITE_INTERVAL: Duration = Duration::from_secs(5);
 const VOUCHED: u8 = 0;
 const WENT_BACK: u8 = 1;
 
+/// The last entries that replicas have acknowledged in the groups here, by partition and replica.
+pub type HeardHere = BTreeMap<PartitionId, BTreeMap<u64, Acknowledged>>;
+
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Acknowledged")]
 struct AcknowledgedForm {
     term: u64,
     node: u64,
     index: u64,
+}
+
+impl From<Acknowledged> for AcknowledgedForm {
+    fn from(Acknowledged { term, node, index }: Acknowledged) -> Self {
+        Self { term, node, index }
+    }
+}
+
+impl From<AcknowledgedForm> for Acknowledged {
+    fn from(AcknowledgedForm { term, node, index }: AcknowledgedForm) -> Self {
+        Self { term, node, index }
+    }
+}
+
+/// The last entry that a replica has acknowledged in each partition.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "LastEntriesForm", into = "LastEntriesForm")]
+struct LastEntries(BTreeMap<PartitionId, Acknowledged>);
+
+/// The entry of the first partition, and those of the others: with one partition, there is one entry.
+#[derive(Serialize, Deserialize)]
+struct LastEntriesForm {
+    term: u64,
+    node: u64,
+    index: u64,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    further: BTreeMap<PartitionId, AcknowledgedForm>,
+}
+
+impl From<LastEntries> for LastEntriesForm {
+    fn from(LastEntries(mut entries): LastEntries) -> Self {
+        let Acknowledged { term, node, index } = entries.remove(&FIRST_PARTITION).unwrap_or_default();
+        let further = entries.into_iter().map(|(partition, entry)| (partition, entry.into()));
+        Self { term, node, index, further: further.collect() }
+    }
+}
+
+impl From<LastEntriesForm> for LastEntries {
+    fn from(LastEntriesForm { term, node, index, further }: LastEntriesForm) -> Self {
+        let further = further.into_iter().map(|(partition, entry)| (partition, entry.into()));
+        let first = (FIRST_PARTITION, Acknowledged { term, node, index });
+        Self(std::iter::once(first).chain(further).collect())
+    }
+}
+
+impl LastEntries {
+    /// The entry of a partition; of one that is not known it is before all others.
+    fn of(&self, partition: PartitionId) -> Acknowledged {
+        self.0.get(&partition).copied().unwrap_or_default()
+    }
+
+    /// Takes over an entry if it is later. Returns whether it is.
+    fn reach(&mut self, partition: PartitionId, entry: Acknowledged) -> bool {
+        let is_later = entry > self.of(partition);
+        if is_later {
+            self.0.insert(partition, entry);
+        }
+        is_later
+    }
+
+    fn reach_all(&mut self, others: &Self) {
+        for (partition, entry) in &others.0 {
+            self.reach(*partition, *entry);
+        }
+    }
 }
 
 /// A replica as another one remembers it.
@@ -46,14 +114,18 @@ pub struct KnownReplica {
     /// Its latest life: the count, and the random number.
     life: u64,
     random: u64,
-    #[serde(with = "AcknowledgedForm")]
-    acknowledged: Acknowledged,
+    acknowledged: LastEntries,
 }
 
 impl KnownReplica {
-    /// A replica in its present life, with the index that it has acknowledged.
-    pub fn of(identity: &Identity, replica: ReplicaNumber, acknowledged: Acknowledged) -> Self {
+    /// A replica in its present life, with the last entries that it has acknowledged, by partition.
+    pub fn of(
+        identity: &Identity,
+        replica: ReplicaNumber,
+        acknowledged: BTreeMap<PartitionId, Acknowledged>,
+    ) -> Self {
         let Identity { directory, life, .. } = *identity;
+        let acknowledged = LastEntries(acknowledged);
         Self { replica: replica.number(), directory, life, random: identity.random(), acknowledged }
     }
 
@@ -62,10 +134,11 @@ impl KnownReplica {
         match (told.replica, told.life).cmp(&(self.replica, self.life)) {
             std::cmp::Ordering::Less => {}
             std::cmp::Ordering::Equal if told.random != self.random => {}
-            std::cmp::Ordering::Equal => self.acknowledged = told.acknowledged.max(self.acknowledged),
+            std::cmp::Ordering::Equal => self.acknowledged.reach_all(&told.acknowledged),
             std::cmp::Ordering::Greater if told.replica > self.replica => *self = told,
             std::cmp::Ordering::Greater => {
-                let acknowledged = told.acknowledged.max(self.acknowledged);
+                let mut acknowledged = std::mem::take(&mut self.acknowledged);
+                acknowledged.reach_all(&told.acknowledged);
                 *self = Self { acknowledged, ..told };
             }
         }
@@ -81,9 +154,13 @@ pub struct Presented {
 }
 
 impl Presented {
-    /// A replica whose log ends there.
-    pub fn new(identity: &Identity, replica: ReplicaNumber, position: Acknowledged) -> Self {
-        Self { now: KnownReplica::of(identity, replica, position), lives: identity.lives.clone() }
+    /// A replica whose logs end there, by partition.
+    pub fn new(
+        identity: &Identity,
+        replica: ReplicaNumber,
+        ends: BTreeMap<PartitionId, Acknowledged>,
+    ) -> Self {
+        Self { now: KnownReplica::of(identity, replica, ends), lives: identity.lives.clone() }
     }
 
     /// Compares the replica with this broker's memory of it. An error tells what it lacks.
@@ -109,14 +186,17 @@ impl Presented {
                 known.life, known.life
             ));
         }
-        if now.acknowledged < known.acknowledged && !planted::has(Bug::ForgottenAcknowledgement) {
-            let (has, had) = (now.acknowledged, known.acknowledged);
-            return Err(format!(
-                "it had log index {} in term {}, and its log ends at {} in term {}",
-                had.index, had.term, has.index, has.term
-            ));
+        if planted::has(Bug::ForgottenAcknowledgement) {
+            return Ok(());
         }
-        Ok(())
+        let lacking = known.acknowledged.0.iter().find(|(at, had)| now.acknowledged.of(**at) < **had);
+        lacking.map_or(Ok(()), |(partition, had)| {
+            let has = now.acknowledged.of(*partition);
+            Err(format!(
+                "it had log index {} in term {} of partition {partition}, and its log ends at {} in term {}",
+                had.index, had.term, has.index, has.term
+            ))
+        })
     }
 }
 
@@ -185,14 +265,9 @@ impl KnownReplicas {
         Ok(Self { path, memory: Mutex::new(Memory { replicas, unwritten: None }) })
     }
 
-    /// Answers a replica that presents itself; `acknowledged` is what replicas have promised in the group here. Its
-    /// words are on disk before it is told so. An error is no verdict.
-    pub fn answer(
-        &self,
-        broker: u32,
-        presented: &[u8],
-        acknowledged: &BTreeMap<u64, Acknowledged>,
-    ) -> Result<Bytes, String> {
+    /// Answers a replica that presents itself; `heard` is what replicas have promised in the groups here. Its words
+    /// are on disk before it is told so. An error is no verdict.
+    pub fn answer(&self, broker: u32, presented: &[u8], heard: &HeardHere) -> Result<Bytes, String> {
         let presented: Presented = serde_json::from_slice(presented).map_err(|error| error.to_string())?;
         if ReplicaNumber::of(presented.now.replica).broker != broker {
             return Err(format!("replica {} is none of broker {broker}", presented.now.replica));
@@ -201,12 +276,12 @@ impl KnownReplicas {
             return Err("a life without its number".to_owned());
         }
         let mut memory = self.memory.lock();
-        memory.learn_acknowledged(acknowledged);
-        // One that nobody remembers may still have acknowledged something to the group here.
-        let promised =
-            acknowledged.get(&presented.now.replica).filter(|_| !memory.replicas.contains_key(&broker));
-        let unknown = promised
-            .map(|acknowledged| KnownReplica { acknowledged: *acknowledged, ..presented.now.clone() });
+        memory.learn_heard(heard);
+        // One that nobody remembers may still have acknowledged something to the groups here.
+        let promised = heard.iter().filter_map(|(at, all)| Some((*at, *all.get(&presented.now.replica)?)));
+        let promised = LastEntries(promised.collect());
+        let is_unknown = !promised.0.is_empty() && !memory.replicas.contains_key(&broker);
+        let unknown = is_unknown.then(|| KnownReplica { acknowledged: promised, ..presented.now.clone() });
         if let Some(known) = memory.replicas.get(&broker).or(unknown.as_ref())
             && let Err(reason) = presented.judge(known)
         {
@@ -219,12 +294,12 @@ impl KnownReplicas {
         Ok(Verdict::Vouched.encode())
     }
 
-    /// Notes what replicas say about themselves, by their brokers, and what they have promised in the group here. It is
+    /// Notes what replicas say about themselves, by their brokers, and what they have promised in the groups here. It is
     /// written after a while.
     pub fn learn(
         &self,
         told: impl Iterator<Item = (u32, KnownReplica)>,
-        acknowledged: &BTreeMap<u64, Acknowledged>,
+        heard: &HeardHere,
     ) -> std::io::Result<()> {
         let mut memory = self.memory.lock();
         for (broker, told) in told {
@@ -232,7 +307,7 @@ impl KnownReplicas {
                 memory.learn(broker, told);
             }
         }
-        memory.learn_acknowledged(acknowledged);
+        memory.learn_heard(heard);
         if memory.unwritten.is_some_and(|since| since.elapsed() >= WRITE_INTERVAL) {
             self.write(&mut memory)?;
         }
@@ -263,12 +338,13 @@ impl Memory {
         }
     }
 
-    fn learn_acknowledged(&mut self, acknowledged: &BTreeMap<u64, Acknowledged>) {
+    fn learn_heard(&mut self, heard: &HeardHere) {
         for known in self.replicas.values_mut() {
-            if let Some(later) = acknowledged.get(&known.replica).filter(|later| **later > known.acknowledged)
-            {
-                known.acknowledged = *later;
-                self.unwritten.get_or_insert_with(Instant::now);
+            for (partition, acknowledged) in heard {
+                let entry = acknowledged.get(&known.replica);
+                if entry.is_some_and(|entry| known.acknowledged.reach(*partition, *entry)) {
+                    self.unwritten.get_or_insert_with(Instant::now);
+                }
             }
         }
     }

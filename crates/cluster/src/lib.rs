@@ -29,10 +29,10 @@ pub use bootstrap::{ASK_INTERVAL, BootstrapError, SAY_INTERVAL, Vote, check_alon
 pub use clock::{ClockSample, ClusterClock, LIMIT_MS};
 pub use identity::{Identity, IdentityError};
 pub use joining::{JoinError, find_brokers};
-pub use known_replicas::{KnownReplica, KnownReplicas, Presented, Verdict};
+pub use known_replicas::{HeardHere, KnownReplica, KnownReplicas, Presented, Verdict};
 pub use links::{Links, Replica, WITHOUT_ROOM};
 pub use options::{Configured, PeerOptions};
-pub use peer_request::RequestKind;
+pub use peer_request::{RequestHead, RequestKind};
 pub use peers::{ReplicaGroups, ReplicaPeers, ask, ask_in_turn};
 pub use placement::{Placed, placement};
 pub use readmission::readmit;
@@ -40,7 +40,7 @@ pub use replica_number::ReplicaNumber;
 pub use rooms::{LEADERLESS_MAX, Rooms};
 pub use service::{Handler, Handlers};
 pub use snapshot_transfer::BYTES_PER_SECOND;
-pub use store_copies::{NO_COPY, NotFetched, StoreCopies};
+pub use store_copies::{NO_COPY, NotFetched, StoreCopies, wanted_positions};
 
 /// Forgets the replica of a data directory, and what it remembers of others: the next start is the first one.
 pub fn forget(data_dir: &std::path::Path) -> std::io::Result<()> {

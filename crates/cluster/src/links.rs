@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use protocol::ENGINE_VERSION;
+use protocol::{ENGINE_VERSION, PartitionId};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use transport::{
     Attachment, BrokerIdentity, Lane, Network, Peer, PeerStatus, Served, TransportOptions, serve,
@@ -224,19 +224,31 @@ impl Links {
         futures::future::join_all(asked).await
     }
 
-    /// Lets a follower ask for the votes of all; `without_room`: also if its disk has none.
-    pub async fn stand_for_election(&self, follower: u64, without_room: bool) -> Result<(), String> {
+    /// Lets a follower of a partition ask for the votes of all; `without_room`: also if its disk has none.
+    pub async fn stand_for_election(
+        &self,
+        follower: u64,
+        partition: PartitionId,
+        without_room: bool,
+    ) -> Result<(), String> {
         let peer = self.peers.peer(follower).ok_or("the follower has no address")?;
-        let request = RequestKind::StandForElection.with(if without_room { &[WITHOUT_ROOM] } else { &[] });
+        let head = RequestKind::StandForElection.of_partition(partition);
+        let request = head.with(if without_room { &[WITHOUT_ROOM] } else { &[] });
         let answer = peer.call(Lane::Requests, request).await;
         answer.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Asks the leader to hand over, to a broker or to any.
-    pub async fn hand_over(&self, leader: u64, to: Option<u32>) -> Result<u32, String> {
+    /// Asks the leader of a partition to hand it over, to a broker or to any.
+    pub async fn hand_over(
+        &self,
+        leader: u64,
+        partition: PartitionId,
+        to: Option<u32>,
+    ) -> Result<u32, String> {
         let peer = self.peers.peer(leader).ok_or("the leader has no address")?;
         let to = to.map(u32::to_be_bytes);
-        let message = RequestKind::HandOver.with(to.as_ref().map_or(&[], |to| &to[..]));
+        let head = RequestKind::HandOver.of_partition(partition);
+        let message = head.with(to.as_ref().map_or(&[], |to| &to[..]));
         let answer = peer.call(Lane::Requests, message).await;
         answer.map_err(|error| error.to_string())?.try_get_u32().map_err(|error| error.to_string())
     }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use protocol::PartitionId;
+
 use crate::agreement::SharedSettings;
 use crate::snapshot_transfer::BYTES_PER_SECOND;
 
@@ -42,6 +44,8 @@ pub struct Configured<'a> {
     pub cluster_id: &'a str,
     /// Number of the broker.
     pub broker: u32,
+    /// Number of partitions of the cluster.
+    pub partitions: PartitionId,
     /// Connections to the others.
     pub peers: &'a PeerOptions,
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
+use protocol::{FIRST_PARTITION, PartitionId};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply, serve};
@@ -33,7 +34,7 @@ pub async fn readmit(own: &Configured<'_>, replica: &mut Replica) -> Result<(), 
     tokio::spawn(serve(listener, as_told(&identity), service, transport, Arc::default(), stop));
     let mut said: Option<Instant> = None;
     loop {
-        match ask(&peers).await {
+        match ask(&peers, own.partitions).await {
             Ok(number) => return begin_anew(own.data_dir, number),
             Err(reasons) if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) => {
                 said = Some(Instant::now());
@@ -67,13 +68,26 @@ impl PeerService for WithoutReplica {
     }
 }
 
-/// Asks the others for a new number, the leader among them. An error has the reasons of all.
-pub(crate) async fn ask(others: &BTreeMap<u64, Peer>) -> Result<ReplicaNumber, String> {
-    let others = others.iter().map(|(other, peer)| (*other, peer)).collect();
-    let read = |mut answer: Bytes| answer.try_get_u64().map_err(|_| "an answer of another form".to_owned());
-    let request = RequestKind::Admit.alone();
-    let (_, number) = peers::ask_in_turn(others, Lane::Requests, request, ASK_TIMEOUT, read).await?;
-    Ok(ReplicaNumber::of(number))
+/// Asks the others for a new number, the leader of the first partition among them, and has the leaders of all partitions
+/// take it. An error has the reasons of all.
+pub(crate) async fn ask(
+    others: &BTreeMap<u64, Peer>,
+    partitions: PartitionId,
+) -> Result<ReplicaNumber, String> {
+    let mut number = None;
+    for partition in FIRST_PARTITION..=partitions {
+        let wanted = number.map(u64::to_be_bytes);
+        let head = RequestKind::Admit.of_partition(partition);
+        let request = head.with(wanted.as_ref().map_or(&[], |wanted| &wanted[..]));
+        let others = others.iter().map(|(other, peer)| (*other, peer)).collect();
+        let read =
+            |mut answer: Bytes| answer.try_get_u64().map_err(|_| "an answer of another form".to_owned());
+        let asked = peers::ask_in_turn(others, Lane::Requests, request, ASK_TIMEOUT, read).await;
+        let (_, given) = asked.map_err(|reasons| format!("partition {partition}: {reasons}"))?;
+        assert!(number.is_none_or(|number| number == given), "all partitions take one number");
+        number = Some(given);
+    }
+    Ok(ReplicaNumber::of(number.expect("there is one partition at least")))
 }
 
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> BootstrapError {

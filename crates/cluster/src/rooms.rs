@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use planted::Bug;
+use protocol::PartitionId;
 use tokio::time::Instant;
 
 /// Time in which a leader without room still takes commands: it is about to hand over. Longer, it refuses them.
@@ -27,7 +28,8 @@ pub struct Rooms {
     told: Mutex<BTreeMap<u32, Option<NoRoom>>>,
     /// Time since which this broker leads without room while another has some.
     giving_way_since: Mutex<Option<Instant>>,
-    leaderless_since: Mutex<Option<Instant>>,
+    /// Time since which partitions have no leader.
+    leaderless_since: Mutex<BTreeMap<PartitionId, Instant>>,
     /// Reason why the last hand-over failed.
     failed: Mutex<Option<String>>,
 }
@@ -85,11 +87,14 @@ impl Rooms {
         is_news
     }
 
-    /// Notes whether there is a leader, and returns whether there was none for long.
-    pub fn is_leaderless(&self, is_led: bool) -> bool {
-        let mut since = self.leaderless_since.lock();
-        *since = if is_led { None } else { since.or_else(|| Some(Instant::now())) };
-        since.is_some_and(|since| since.elapsed() > LEADERLESS_MAX)
+    /// Notes whether a partition has a leader, and returns whether it had none for long.
+    pub fn is_leaderless(&self, partition: PartitionId, is_led: bool) -> bool {
+        let mut all = self.leaderless_since.lock();
+        if is_led {
+            all.remove(&partition);
+            return false;
+        }
+        all.entry(partition).or_insert_with(Instant::now).elapsed() > LEADERLESS_MAX
     }
 }
 
@@ -123,11 +128,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn it_stands_for_election_when_nobody_leads_for_long() {
         let rooms = Rooms::default();
-        assert!(!rooms.is_leaderless(false));
+        assert!(!rooms.is_leaderless(1, false));
         tokio::time::advance(LEADERLESS_MAX / 2).await;
-        assert!(!rooms.is_leaderless(true) && !rooms.is_leaderless(false));
+        assert!(!rooms.is_leaderless(1, true) && !rooms.is_leaderless(1, false));
+        assert!(!rooms.is_leaderless(2, false), "another partition");
         tokio::time::advance(LEADERLESS_MAX * 2).await;
-        assert!(rooms.is_leaderless(false));
-        assert!(!rooms.is_leaderless(true));
+        assert!(rooms.is_leaderless(1, false));
+        assert!(!rooms.is_leaderless(1, true));
     }
 }

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use protocol::PartitionId;
 use transport::{BrokerIdentity, Lane, Parts, PeerService, PeerStatus, Refusal, Reply};
 
 use crate::agreement::Agreement;
 use crate::bootstrap::{Stage, Vote};
 use crate::known_replicas::KnownReplicas;
-use crate::peer_request::RequestKind;
+use crate::peer_request::{RequestHead, RequestKind};
 use crate::peers::{ReplicaGroups, ReplicaPeers};
 use crate::store_copies::StoreCopies;
 
-/// Answers requests of one kind, of a broker by its number.
-pub type Handler = Box<dyn Fn(u32, Bytes) -> Reply + Send + Sync>;
+/// Answers requests of one kind, of a broker by its number, about a partition.
+pub type Handler = Box<dyn Fn(u32, PartitionId, Bytes) -> Reply + Send + Sync>;
 
 /// Handlers of the kinds of requests that are not about connections themselves.
 #[derive(Default)]
@@ -65,10 +66,10 @@ impl PeerService for BrokerService {
 
     fn call(&self, from: &BrokerIdentity, lane: Lane, request: Bytes) -> Reply {
         use RequestKind as Kind;
-        let Some(kind) = Kind::of(&request) else {
+        let Some((RequestHead { kind, partition }, rest)) = RequestHead::split(request.clone()) else {
             return at_once(Err("a request of another kind".to_owned()));
         };
-        let (broker, rest) = (from.broker, request.slice(1..));
+        let broker = from.broker;
         match kind {
             Kind::ToGroup | Kind::SnapshotReceived => self.groups.call(from, lane, request),
             Kind::Brokers => {
@@ -82,6 +83,7 @@ impl PeerService for BrokerService {
             Kind::Present if self.handlers.get(kind).is_none() && self.vote.stage() != Stage::Voter => {
                 at_once(self.known.answer(broker, &rest, &BTreeMap::new()))
             }
+            Kind::OfPartition => unreachable!("the head has the kind inside"),
             Kind::Status
             | Kind::Enter
             | Kind::ReadIndex
@@ -102,7 +104,7 @@ impl PeerService for BrokerService {
             | Kind::Pause
             | Kind::StoreCopy
             | Kind::Present => match self.handlers.get(kind) {
-                Some(handler) => handler(broker, rest),
+                Some(handler) => handler(broker, partition, rest),
                 None => at_once(Err("the broker starts or stops".to_owned())),
             },
         }

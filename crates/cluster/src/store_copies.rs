@@ -1,10 +1,12 @@
 //! Copies of the embedded store, from one broker to another that lacks records which are in no log any more.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
+use protocol::{FIRST_PARTITION, PartitionId};
 use transport::{CallError, Lane, Parts};
 
 use crate::peer_request::RequestKind;
@@ -20,6 +22,28 @@ pub struct StoreCopies {
     /// Held by the one copy that is made for another broker.
     pub giving: tokio::sync::Mutex<()>,
     wanted: Mutex<Wanted>,
+}
+
+/// Positions of partitions: that of the first one, and those of others with their numbers.
+fn encode(wanted: &BTreeMap<PartitionId, u64>) -> Bytes {
+    let mut encoded = BytesMut::with_capacity(10 * wanted.len() + 8);
+    encoded.put_u64(wanted.get(&FIRST_PARTITION).copied().unwrap_or_default());
+    for (partition, position) in wanted.iter().filter(|(partition, _)| **partition != FIRST_PARTITION) {
+        encoded.put_u16(*partition);
+        encoded.put_u64(*position);
+    }
+    encoded.freeze()
+}
+
+/// Reads the positions that another broker wants a copy to have.
+pub fn wanted_positions(mut request: Bytes) -> Result<BTreeMap<PartitionId, u64>, String> {
+    let failed = |error: bytes::TryGetError| error.to_string();
+    let mut wanted = BTreeMap::from([(FIRST_PARTITION, request.try_get_u64().map_err(failed)?)]);
+    while request.has_remaining() {
+        let partition = request.try_get_u16().map_err(failed)?;
+        wanted.insert(partition, request.try_get_u64().map_err(failed)?);
+    }
+    Ok(wanted)
 }
 
 /// The reason why no other broker has sent a copy.
@@ -58,14 +82,14 @@ impl StoreCopies {
         self.scratch.join(format!("{prefix}-store-{number}"))
     }
 
-    /// Obtains a copy that goes up to a position, from whichever of the others has one.
+    /// Obtains a copy that goes up to positions of partitions, from whichever of the others has one.
     pub async fn fetch(
         &self,
         peers: &ReplicaPeers,
         others: &[u64],
-        at_least: u64,
+        at_least: &BTreeMap<PartitionId, u64>,
     ) -> Result<PathBuf, NotFetched> {
-        let request = RequestKind::StoreCopy.about(at_least, &[]);
+        let request = RequestKind::StoreCopy.with(&encode(at_least));
         let mut reasons = Vec::new();
         let mut is_final = true;
         for other in others {
@@ -109,6 +133,23 @@ impl StoreCopies {
                 let _ = std::fs::remove_file(path);
                 Err(written.err().unwrap_or_else(|| "the copy came too late".to_owned()))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wanted_positions_are_read_as_they_were_written() {
+        for wanted in [BTreeMap::from([(1, 7)]), BTreeMap::from([(1, 0), (2, u64::MAX), (12, 1)])] {
+            assert_eq!(wanted_positions(encode(&wanted)), Ok(wanted));
+        }
+        assert_eq!(encode(&BTreeMap::from([(1, 7)])).len(), 8, "as with one partition");
+        for cut in [0, 7, 9, 17] {
+            let encoded = encode(&BTreeMap::from([(1, 7), (2, 9)]));
+            assert!(wanted_positions(encoded.slice(..cut)).is_err(), "{cut}");
         }
     }
 }

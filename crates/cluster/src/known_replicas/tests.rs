@@ -12,6 +12,11 @@ fn at(term: u64, index: u64) -> Acknowledged {
     Acknowledged { term, node: 0, index }
 }
 
+/// Entries of the first partition.
+fn first<T>(entry: T) -> BTreeMap<PartitionId, T> {
+    BTreeMap::from([(FIRST_PARTITION, entry)])
+}
+
 impl Directory {
     fn new() -> Self {
         let path = std::sync::Arc::new(tempfile::tempdir().unwrap());
@@ -37,11 +42,20 @@ impl Directory {
         self.present_with(to, &BTreeMap::new())
     }
 
-    fn present_with(&self, to: &KnownReplicas, acknowledged: &BTreeMap<u64, Acknowledged>) -> Verdict {
-        let presented = Presented::new(&self.start(), self.replica, self.position);
+    fn present_with(&self, to: &KnownReplicas, heard: &HeardHere) -> Verdict {
+        self.present_ends(to, heard, first(self.position))
+    }
+
+    fn present_ends(
+        &self,
+        to: &KnownReplicas,
+        heard: &HeardHere,
+        ends: BTreeMap<PartitionId, Acknowledged>,
+    ) -> Verdict {
+        let presented = Presented::new(&self.start(), self.replica, ends);
         let presented = serde_json::to_vec(&presented).unwrap();
-        let first = Verdict::of(&to.answer(1, &presented, acknowledged).unwrap()).unwrap();
-        let again = Verdict::of(&to.answer(1, &presented, acknowledged).unwrap()).unwrap();
+        let first = Verdict::of(&to.answer(1, &presented, heard).unwrap()).unwrap();
+        let again = Verdict::of(&to.answer(1, &presented, heard).unwrap()).unwrap();
         assert_eq!(first, again, "it may ask twice");
         first
     }
@@ -104,22 +118,22 @@ fn an_old_copy_of_the_same_life_is_found_by_what_it_has_acknowledged() {
     assert_eq!(directory.present(&other.open()), Verdict::Vouched);
     let copy = directory.copy();
     let known = other.open();
-    let acknowledged = BTreeMap::from([(1, at(3, 12))]);
+    let acknowledged = first(BTreeMap::from([(1, at(3, 12))]));
     known.learn(std::iter::empty(), &acknowledged).unwrap();
     assert_went_back(
         &copy.present(&known),
-        "it had log index 12 in term 3, and its log ends at 10 in term 3",
+        "it had log index 12 in term 3 of partition 1, and its log ends at 10 in term 3",
     );
     // The vote alone went back.
-    let voted = BTreeMap::from([(1, at(4, 0))]);
+    let voted = first(BTreeMap::from([(1, at(4, 0))]));
     let known = other.open();
     let mut copy = directory.copy();
     copy.position = at(3, 20);
     assert_went_back(&copy.present_with(&known, &voted), "in term 4");
     // It says so itself.
     let known = other.open();
-    let told =
-        KnownReplica::of(&Identity::next(directory.path.path(), "c", 1).unwrap(), copy.replica, at(3, 15));
+    let identity = Identity::next(directory.path.path(), "c", 1).unwrap();
+    let told = KnownReplica::of(&identity, copy.replica, first(at(3, 15)));
     let life = told.life;
     known.learn([(1, told)].into_iter(), &BTreeMap::new()).unwrap();
     assert_went_back(&directory.copy().present(&known), &format!("at least {life} times"));
@@ -128,8 +142,32 @@ fn an_old_copy_of_the_same_life_is_found_by_what_it_has_acknowledged() {
 #[test]
 fn a_replica_that_nobody_has_seen_start_has_promised_something_in_the_group() {
     let directory = Directory::new();
-    let acknowledged = BTreeMap::from([(1, at(1, 5))]);
+    let acknowledged = first(BTreeMap::from([(1, at(1, 5))]));
     assert_went_back(&directory.present_with(&other().open(), &acknowledged), "log index 5");
+}
+
+#[test]
+fn an_old_log_of_any_partition_is_found() {
+    let (directory, other) = (Directory::new(), other());
+    let ends = |second| BTreeMap::from([(1, at(3, 9)), (2, at(second, 4))]);
+    let none = HeardHere::new();
+    assert_eq!(directory.present_ends(&other.open(), &none, ends(2)), Verdict::Vouched);
+    assert_went_back(&directory.copy().present_ends(&other.open(), &none, ends(1)), "of partition 2");
+    assert_went_back(&directory.copy().present(&other.open()), "of partition 1");
+    assert_eq!(directory.present_ends(&other.open(), &none, ends(2)), Verdict::Vouched);
+    let heard = HeardHere::from([(2, BTreeMap::from([(1, at(2, 5))]))]);
+    assert_went_back(&directory.copy().present_ends(&other.open(), &heard, ends(2)), "log index 5");
+}
+
+#[test]
+fn a_file_of_one_partition_has_the_form_of_earlier_builds() {
+    let entries = LastEntries(first(at(3, 9)));
+    let text = serde_json::to_string(&entries).unwrap();
+    assert_eq!(text, r#"{"term":3,"node":0,"index":9}"#);
+    assert_eq!(serde_json::from_str::<LastEntries>(&text).unwrap(), entries);
+    let several = LastEntries(BTreeMap::from([(1, at(3, 9)), (2, at(1, 1)), (12, at(0, 7))]));
+    let text = serde_json::to_string(&several).unwrap();
+    assert_eq!(serde_json::from_str::<LastEntries>(&text).unwrap(), several);
 }
 
 #[test]
@@ -162,7 +200,7 @@ fn lives_of_long_ago_are_not_held_against_a_replica() {
 fn what_is_no_presentation_has_no_verdict() {
     let (directory, other) = (Directory::new(), other());
     let identity = directory.start();
-    let presented = Presented::new(&identity, ReplicaNumber::first(1), at(1, 1));
+    let presented = Presented::new(&identity, ReplicaNumber::first(1), first(at(1, 1)));
     let bytes = serde_json::to_vec(&presented).unwrap();
     assert!(other.open().answer(2, &bytes, &BTreeMap::new()).is_err(), "of another broker");
     assert!(other.open().answer(1, b"{}", &BTreeMap::new()).is_err());
