@@ -1,13 +1,17 @@
 //! A target of which each replica has a copy of its own, as replicas exchange it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, MutexGuard, RwLock};
+use protocol::PartitionId;
 
-type Make = Box<dyn Fn(&Path) -> Result<u64, String> + Send + Sync>;
-type Fetch = Arc<dyn Fn(u64) -> Result<PathBuf, NoCopy> + Send + Sync>;
+/// Positions of the last records, by partition.
+type Positions = BTreeMap<PartitionId, u64>;
+type Make = Box<dyn Fn(&Path) -> Result<Positions, String> + Send + Sync>;
+type Fetch = Arc<dyn Fn(&Positions) -> Result<PathBuf, NoCopy> + Send + Sync>;
 
 /// Why no file of another replica was obtained.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +35,8 @@ pub struct Copies {
     make: Make,
     /// Of the present life of the broker.
     fetch: RwLock<Option<Fetch>>,
+    /// Held while the content of another copy takes the place of this one's.
+    replacing: Mutex<()>,
 }
 
 impl fmt::Debug for Copies {
@@ -40,26 +46,31 @@ impl fmt::Debug for Copies {
 }
 
 impl Copies {
-    /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the position
+    /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the positions
     /// up to which the file has everything.
-    pub fn new(make: impl Fn(&Path) -> Result<u64, String> + Send + Sync + 'static) -> Self {
-        Self { make: Box::new(make), fetch: RwLock::default() }
+    pub fn new(make: impl Fn(&Path) -> Result<Positions, String> + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), fetch: RwLock::default(), replacing: Mutex::default() }
     }
 
-    /// Writes a new file with all that this replica has. Returns the position of its last record, or a later one.
+    /// Writes a new file with all that this replica has. Returns the positions of its last records, or later ones.
     /// Blocks.
-    pub fn make(&self, target: &Path) -> Result<u64, String> {
+    pub fn make(&self, target: &Path) -> Result<Positions, String> {
         (self.make)(target)
     }
 
-    /// Tells how a file of another replica is obtained that has everything up to a position, from now on.
-    pub fn fetch_with(&self, fetch: impl Fn(u64) -> Result<PathBuf, NoCopy> + Send + Sync + 'static) {
+    /// Tells how a file of another replica is obtained that has everything up to positions, from now on.
+    pub fn fetch_with(&self, fetch: impl Fn(&Positions) -> Result<PathBuf, NoCopy> + Send + Sync + 'static) {
         *self.fetch.write() = Some(Arc::new(fetch));
     }
 
-    /// Obtains a file of another replica that has everything up to a position, which is not the file's own if no
-    /// record has it. Blocks. The file is the caller's.
-    pub fn fetch(&self, at_least: u64) -> Result<PathBuf, NoCopy> {
+    /// The turn of one exporter to have its copy replaced: it is that of all partitions.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.replacing.lock()
+    }
+
+    /// Obtains a file of another replica that has everything up to positions, which are not the file's own if no
+    /// records have them. Blocks. The file is the caller's.
+    pub fn fetch(&self, at_least: &Positions) -> Result<PathBuf, NoCopy> {
         let fetch = self.fetch.read().clone();
         let fetch = fetch.ok_or_else(|| NoCopy::now("there is no other replica"))?;
         fetch(at_least)

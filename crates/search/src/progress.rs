@@ -119,6 +119,11 @@ impl Progress {
         self.positions.borrow().get(&partition).copied().unwrap_or(0)
     }
 
+    /// How far it is, by partition.
+    pub fn positions(&self) -> BTreeMap<PartitionId, u64> {
+        self.positions.borrow().clone()
+    }
+
     /// Waits until the store shows a position, or the time is over. Returns whether it does.
     pub async fn wait(&self, partition: PartitionId, position: u64, timeout: Duration) -> bool {
         let mut receiver = self.positions.subscribe();

@@ -92,12 +92,20 @@ impl StoreExporter {
 
     /// Has another replica's store take the place of this one. It has all records up to the one that is needed.
     fn replace(&mut self, copies: &Copies, stored: u64, needed: u64) -> Result<u64, ExportError> {
+        let _turn = copies.turn();
+        // The exporter of another partition may have had it replaced meanwhile.
+        let now = self.writer.open().map_err(failed)?;
+        if now >= needed {
+            return Ok(now);
+        }
         tracing::info!(stored, needed, "the store lacks records; it is fetched from another broker");
         let lacking = |reason: String| Lacking { stored, needed, reason };
         if !self.progress.wholeness.is_lacking() {
             self.told(StoreState::UnderWay(lacking(String::new())));
         }
-        let file = copies.fetch(needed).map_err(|NoCopy { reason, is_final }| {
+        let mut wanted = self.progress.positions();
+        wanted.insert(self.partition, needed);
+        let file = copies.fetch(&wanted).map_err(|NoCopy { reason, is_final }| {
             let told = lacking(reason.clone());
             self.told(if is_final { StoreState::Lost(told) } else { StoreState::UnderWay(told) });
             let way_out = if is_final {

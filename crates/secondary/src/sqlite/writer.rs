@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use export::Flush;
+use parking_lot::RwLockReadGuard;
 use protocol::{Key, PartitionId};
 use rusqlite::{Connection, OptionalExtension as _};
 use search::model::{ColumnId, ENTITIES, Entity, EntityId, process_instance as instance};
@@ -41,6 +42,8 @@ pub struct SqliteWriter {
     is_unsynced: bool,
     cache: PackCache,
     left: Left,
+    /// Number of the content that was opened.
+    content: u64,
 }
 
 impl SqliteWriter {
@@ -57,7 +60,36 @@ impl SqliteWriter {
             is_unsynced: false,
             cache,
             left: Left::default(),
+            content: 0,
         }
+    }
+
+    /// The connection, and what keeps the content until it is dropped. An error: the content is another one than was
+    /// opened, since the writer of another partition had it replaced; this one is to be opened again.
+    fn opened(&self) -> Result<(&Connection, RwLockReadGuard<'_, u64>), StoreError> {
+        let content = self.options.content.read();
+        if let Some(connection) = self.connection.as_ref().filter(|_| *content == self.content) {
+            return Ok((connection, content));
+        }
+        let reason = match &self.connection {
+            Some(_) => "the store of another broker took the place of this one's",
+            None => "the store is not open",
+        };
+        Err(StoreError::Unavailable(reason.to_owned()))
+    }
+
+    /// Does something in a transaction, on the content that was opened.
+    fn transact<T>(
+        &mut self,
+        work: impl FnOnce(Packs<'_>, &mut Statements) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut statements = std::mem::take(&mut self.statements);
+        let done = self.opened().and_then(|(connection, _content)| {
+            transact(connection, &self.cache, |packs| work(packs, &mut statements))
+        });
+        self.statements = statements;
+        self.is_unsynced = true;
+        done
     }
 
     /// Makes durable what is in the write-ahead log; what went from there to its place is.
@@ -85,7 +117,11 @@ impl Writer for SqliteWriter {
         set(&connection, &[("synchronous", "NORMAL".to_owned())])?;
         schema::prepare(&mut connection)?;
         drop(opening);
+        let content = self.options.content.read();
+        self.content = *content;
+        self.cache.expect(self.content);
         self.left = progress::read_left(&connection, self.partition)?;
+        drop(content);
         self.connection = Some(connection);
         self.sync_log()?;
         Ok(self.left.position)
@@ -100,34 +136,28 @@ impl Writer for SqliteWriter {
     }
 
     fn write_ended(&mut self, batch: &Batch, left: &Left) -> Result<(), StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
-        self.is_unsynced = true;
-        transact(connection, &self.cache, |packs| {
-            write_batch(packs, &mut self.statements, batch)?;
-            progress::write(packs.connection, self.partition, left.position)?;
-            progress::write_left(packs.connection, self.partition, &self.left, left)
-        })?;
-        self.left = left.clone();
-        Ok(())
+        let (partition, before) = (self.partition, std::mem::take(&mut self.left));
+        let written = self.transact(|packs, statements| {
+            write_batch(packs, statements, batch)?;
+            progress::write(packs.connection, partition, left.position)?;
+            progress::write_left(packs.connection, partition, &before, left)
+        });
+        self.left = if written.is_ok() { left.clone() } else { before };
+        written
     }
 
     fn clear(&mut self, position: u64) -> Result<(), StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
-        self.is_unsynced = true;
         let left = Left { position, written: position, instances: BTreeSet::new() };
-        transact(connection, &self.cache, |packs| {
+        let (partition, before) = (self.partition, self.left.clone());
+        self.transact(|packs, _| {
             for entity in ENTITIES {
                 let sql = format!("DELETE FROM \"{}\"", entity.name);
                 packs.connection.execute_batch(&sql).map_err(failed)?;
             }
             packs.connection.execute_batch(packs::CLEAR).map_err(failed)?;
-            progress::write(packs.connection, self.partition, position)?;
-            progress::forget_gaps(packs.connection, self.partition)?;
-            progress::write_left(packs.connection, self.partition, &self.left, &left)
+            progress::write(packs.connection, partition, position)?;
+            progress::forget_gaps(packs.connection, partition)?;
+            progress::write_left(packs.connection, partition, &before, &left)
         })?;
         self.cache.clear();
         self.left = left;
@@ -142,18 +172,13 @@ impl Writer for SqliteWriter {
     }
 
     fn gaps(&mut self) -> Result<Vec<Gap>, StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
+        let (connection, _content) = self.opened()?;
         progress::read_gaps(connection, self.partition)
     }
 
     fn note_gaps(&mut self, gaps: &[Gap]) -> Result<(), StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
         let partition = self.partition;
-        transact(connection, &self.cache, |packs| progress::write_gaps(packs.connection, partition, gaps))?;
+        self.transact(|packs, _| progress::write_gaps(packs.connection, partition, gaps))?;
         self.sync_log()
     }
 
@@ -166,9 +191,7 @@ impl Writer for SqliteWriter {
     }
 
     fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
+        let (connection, _content) = self.opened()?;
         let packs = Packs { connection, cache: &self.cache };
         Ok(!rows(connection, &exists(&Sqlite, entity, id.value()))?.is_empty()
             || packs.has(entity, &id.value())?)
@@ -181,9 +204,7 @@ impl Writer for SqliteWriter {
         columns: &[ColumnId],
         keys: &[Key],
     ) -> Result<Numbers, StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
+        let (connection, _content) = self.opened()?;
         let text = sql::numbers(&Sqlite, entity, columns, "=?1");
         let mut statement = connection.prepare_cached(&text).map_err(failed)?;
         let mut found = Numbers::default();
@@ -197,11 +218,8 @@ impl Writer for SqliteWriter {
     }
 
     fn unpack(&mut self, process_instance_key: Key) -> Result<(), StoreError> {
-        let Some(connection) = &self.connection else {
-            return Err(StoreError::Unavailable("the store is not open".to_owned()));
-        };
-        transact(connection, &self.cache, |packs| {
-            unpack(packs, &mut self.statements, &[process_instance_key.into()]).map(|_| ())
+        self.transact(|packs, statements| {
+            unpack(packs, statements, &[process_instance_key.into()]).map(|_| ())
         })
     }
 }

@@ -163,7 +163,7 @@ fn an_exporter_that_lacks_records_begins_with_the_store_of_another_replica() {
     let file = directory.path().join("copy.db");
     let fetched = Arc::new(AtomicU64::new(0));
     let (count, received) = (Arc::clone(&fetched), file.clone());
-    copies.fetch_with(move |at_least| match at_least {
+    copies.fetch_with(move |at_least| match at_least[&1] {
         0..=23 => {
             count.fetch_add(1, Ordering::Relaxed);
             ahead.copy(&received).map_err(|error| NoCopy::now(error.to_string()))?;
@@ -190,6 +190,35 @@ fn an_exporter_that_lacks_records_begins_with_the_store_of_another_replica() {
     let reader = SqliteReader::new(options.clone());
     let found = suite::block_on(search::Reader::search(&reader, suite::everything())).unwrap();
     assert_eq!(found.total, 20 * ROWS);
+}
+
+#[test]
+fn exporters_of_other_partitions_open_a_copy_that_takes_the_place_of_their_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(&directory.path().join("behind.db"));
+    let ahead = SqliteOptions::new(&directory.path().join("ahead.db"));
+    let copy = directory.path().join("copy.db");
+    let writers = |options: &SqliteOptions| {
+        [1, 2].map(|partition| {
+            let mut writer = SqliteWriter::new(options.clone(), partition);
+            writer.open().unwrap();
+            writer
+        })
+    };
+    let [mut first, mut second] = writers(&options);
+    write(&mut second, 3);
+    let [mut first_ahead, mut second_ahead] = writers(&ahead);
+    write(&mut first_ahead, 20);
+    write(&mut second_ahead, 30);
+    let found = ahead.copy(&copy).unwrap();
+    assert_eq!(found.positions, [(1, 20), (2, 30)]);
+    first.replace(&copy).unwrap();
+    assert_eq!(first.open().unwrap(), 20);
+    let refused = second.write(&Batch::default(), 4).unwrap_err().to_string();
+    assert!(refused.contains("took the place"), "{refused}");
+    assert_eq!(second.open().unwrap(), 30, "it goes on with what the copy has");
+    write(&mut second, 31);
+    assert_eq!(first.open().unwrap(), 20);
 }
 
 /// A store with rows up to a position, and an exporter of it.
