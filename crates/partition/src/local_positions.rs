@@ -1,5 +1,6 @@
 //! Positions of exporters that this broker has for itself, beside those of the state.
 
+use protocol::{FIRST_PARTITION, PartitionId};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,11 +27,14 @@ pub struct LocalPositions {
 }
 
 impl LocalPositions {
-    /// The positions that were noted in a directory, which must exist.
-    pub fn open(directory: &Path) -> io::Result<Self> {
-        let path = directory.join("positions.json");
+    /// The positions of a partition that were noted in a directory, which must exist.
+    pub fn open(directory: &Path, partition: PartitionId) -> io::Result<Self> {
+        // Files of the first partition have the names that they had when there was no other.
+        let further = if partition == FIRST_PARTITION { String::new() } else { format!("-{partition}") };
+        let path = directory.join(format!("positions{further}.json"));
         let noted = durable_file::read_json(&path)?.unwrap_or_default();
-        Ok(Self { path, gap: directory.join("without-copy"), noted: Mutex::new(noted) })
+        let gap = directory.join(format!("without-copy{further}"));
+        Ok(Self { path, gap, noted: Mutex::new(noted) })
     }
 
     /// Notes that this broker has no copy from now on: records are not kept for one.
@@ -107,33 +111,45 @@ mod tests {
     fn positions_stay_and_never_go_back() {
         let directory = tempfile::tempdir().unwrap();
         let of = |position| [("store".to_owned(), position)];
-        let positions = LocalPositions::open(directory.path()).unwrap();
+        let positions = LocalPositions::open(directory.path(), FIRST_PARTITION).unwrap();
         assert_eq!(positions.get("store"), 0);
         positions.note(of(7)).unwrap();
         positions.note(of(5)).unwrap();
         positions.note([("other".to_owned(), 3)]).unwrap();
-        let positions = LocalPositions::open(directory.path()).unwrap();
+        let positions = LocalPositions::open(directory.path(), FIRST_PARTITION).unwrap();
         assert_eq!((positions.get("store"), positions.get("other")), (7, 3));
     }
 
     #[test]
     fn a_broker_that_had_no_copy_lacks_what_came_before() {
         let directory = tempfile::tempdir().unwrap();
-        let positions = LocalPositions::open(directory.path()).unwrap();
+        let positions = LocalPositions::open(directory.path(), FIRST_PARTITION).unwrap();
         positions.note_gap("store", 5).unwrap();
         assert_eq!(positions.get("store"), 0, "it always had one");
         positions.begin_gap().unwrap();
-        let positions = LocalPositions::open(directory.path()).unwrap();
+        let positions = LocalPositions::open(directory.path(), FIRST_PARTITION).unwrap();
         positions.note_gap("store", 7).unwrap();
         positions.note_gap("store", 9).unwrap();
         assert_eq!(positions.get("store"), 7, "it is noted once");
     }
 
     #[test]
+    fn partitions_have_positions_of_their_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let open = |partition| LocalPositions::open(directory.path(), partition).unwrap();
+        open(1).note([("store".to_owned(), 7)]).unwrap();
+        open(2).note([("store".to_owned(), 9)]).unwrap();
+        open(2).begin_gap().unwrap();
+        open(1).note_gap("store", 20).unwrap();
+        open(2).note_gap("store", 30).unwrap();
+        assert_eq!([1, 2, 3].map(|partition| open(partition).get("store")), [7, 30, 0]);
+    }
+
+    #[test]
     fn a_file_that_is_no_list_of_positions_is_named() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("positions.json"), "{\"store\":").unwrap();
-        let error = LocalPositions::open(directory.path()).unwrap_err().to_string();
+        let error = LocalPositions::open(directory.path(), FIRST_PARTITION).unwrap_err().to_string();
         assert!(error.contains("positions.json"), "{error}");
     }
 }
