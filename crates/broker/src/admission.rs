@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use cluster::ReplicaNumber;
+use partition::Partition;
 use replication::{Group, Members};
 
+use crate::cluster_state::ClusterState;
 use crate::members::replicas;
 use crate::node::Node;
 
@@ -15,29 +17,47 @@ use crate::node::Node;
 const LAG_MAX: u64 = 1_000;
 
 /// Gives a member without data the number of a new replica, which is a member without a vote from then on. Each request
-/// gets another number, so that none is given twice.
-pub(crate) async fn admit(node: &Node, broker: u32) -> Result<Bytes, String> {
+/// to the first partition gets another number, so that none is given twice; the others are asked with that number.
+pub(crate) async fn admit(
+    node: &Node,
+    partition: &Partition,
+    broker: u32,
+    wanted: Bytes,
+) -> Result<Bytes, String> {
     let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
-    if !node.leads() {
+    if !partition.leads() {
         return Err("this broker does not lead".to_owned());
     }
     let links = &cluster.links;
     let address = links.brokers().get(&broker).ok_or("the broker is not of this cluster")?;
-    let _turn = cluster.changing_members.lock().await;
-    let members = node.first().group().members();
+    let _turn = cluster.part(partition.number()).changing_members.lock().await;
+    let members = partition.group().members();
     // The list alone makes no member: it may differ from what the partition knows.
     let known = replicas(&members).filter(|replica| replica.broker == broker).max();
-    let replica = known.ok_or("the broker is no member of this cluster, and members cannot be added")?.next();
+    let known = known.ok_or("the broker is no member of this cluster, and members cannot be added")?;
+    let replica = next_number(known, wanted)?;
     assert!(replicas(&members).all(|other| other != replica), "{replica:?} was given before");
     let failed = |error: replication::MembershipError| error.to_string();
-    node.first().group().add_learner(replica.number(), address).await.map_err(failed)?;
+    partition.group().add_learner(replica.number(), address).await.map_err(failed)?;
     tracing::warn!(
-        partition = node.first().number(),
+        partition = partition.number(),
         broker,
         replica = replica.number(),
         "a broker without data gets a new replica"
     );
     Ok(Bytes::copy_from_slice(&replica.number().to_be_bytes()))
+}
+
+/// The number of a broker's next replica in a partition: the one that the first partition has given, if any.
+fn next_number(known: ReplicaNumber, mut wanted: Bytes) -> Result<ReplicaNumber, String> {
+    if wanted.is_empty() {
+        return Ok(known.next());
+    }
+    let wanted = ReplicaNumber::of(wanted.try_get_u64().map_err(|error| error.to_string())?);
+    if wanted.broker != known.broker || wanted <= known {
+        return Err(format!("expected a number after {}, but found {}", known.number(), wanted.number()));
+    }
+    Ok(wanted)
 }
 
 /// The change that brings a group closer to one replica with a vote for each broker.
@@ -71,11 +91,10 @@ fn change(members: &Members, lag: impl Fn(u64) -> Option<u64>) -> MemberChange {
 }
 
 /// Makes the next change, if this broker leads and one is due.
-pub(crate) async fn exchange(node: Arc<Node>) {
-    let Some(cluster) = &node.cluster else { return };
+pub(crate) async fn exchange(cluster: Arc<ClusterState>, partition: Arc<Partition>) {
     // A change under way is followed by the next look.
-    let Ok(_turn) = cluster.changing_members.try_lock() else { return };
-    let group: &Group = node.first().group();
+    let Ok(_turn) = cluster.part(partition.number()).changing_members.try_lock() else { return };
+    let group: &Group = partition.group();
     let members = group.members();
     let changed = match change(&members, |node| group.lag(node)) {
         MemberChange::Nothing => return,
@@ -83,13 +102,13 @@ pub(crate) async fn exchange(node: Arc<Node>) {
         MemberChange::Voters(voters) => {
             let changed = group.set_voters(voters.clone()).await;
             if changed.is_ok() {
-                tracing::info!(partition = node.first().number(), ?voters, "a new replica has its vote");
+                tracing::info!(partition = partition.number(), ?voters, "a new replica has its vote");
             }
             changed
         }
     };
     if let Err(error) = changed {
-        tracing::info!(partition = node.first().number(), %error, "the members could not be changed; it is tried again");
+        tracing::info!(partition = partition.number(), %error, "the members could not be changed; it is tried again");
     }
 }
 
@@ -97,6 +116,23 @@ pub(crate) async fn exchange(node: Arc<Node>) {
 mod tests {
     use super::*;
     use crate::members::tests::{LOST, NEW, NEWER, members};
+
+    #[test]
+    fn all_partitions_give_a_broker_the_number_of_the_first() {
+        let next = |known: u64, wanted: Option<u64>| {
+            let wanted = wanted.map_or(Bytes::new(), |wanted| Bytes::copy_from_slice(&wanted.to_be_bytes()));
+            next_number(ReplicaNumber::of(known), wanted).map(ReplicaNumber::number)
+        };
+        assert_eq!(next(LOST, None), Ok(NEW));
+        assert_eq!(next(LOST, Some(NEWER)), Ok(NEWER));
+        for (known, wanted) in [(NEW, NEW), (NEWER, NEW), (LOST, 1 << 32 | 1)] {
+            assert!(
+                next(known, Some(wanted)).unwrap_err().starts_with("expected a number after"),
+                "{wanted}"
+            );
+        }
+        assert!(next_number(ReplicaNumber::of(LOST), Bytes::from_static(b"7")).is_err());
+    }
 
     #[test]
     fn a_new_replica_takes_the_place_of_the_one_that_its_broker_had() {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 
 use bytes::{Buf, Bytes};
 use cluster::{Handler, ReplicaNumber, RequestKind, WITHOUT_ROOM};
-use partition::{Class, Fate, is_of};
-use protocol::Batch;
+use partition::{Class, Fate, Partition, is_of};
+use protocol::{Batch, PartitionId};
 use replication::{ProposeError, Role};
 
 use crate::admission::admit;
@@ -19,15 +19,24 @@ use crate::store_copies::give;
 use crate::{cluster_exporting, comparison, presenting, shared_exports, store_answers};
 
 /// A handler that works at the broker, as long as that is there.
-fn at_node<F>(node: &Arc<Node>, work: impl Fn(Arc<Node>, u32, Bytes) -> F + Send + Sync + 'static) -> Handler
+fn at_node<F>(
+    node: &Arc<Node>,
+    work: impl Fn(Arc<Node>, u32, PartitionId, Bytes) -> F + Send + Sync + 'static,
+) -> Handler
 where
     F: Future<Output = Result<Bytes, String>> + Send + 'static,
 {
     let node: Weak<Node> = Arc::downgrade(node);
-    Box::new(move |from, rest| match node.upgrade() {
-        Some(node) => Box::pin(work(node, from, rest)),
+    Box::new(move |from, number, rest| match node.upgrade() {
+        Some(node) => Box::pin(work(node, from, number, rest)),
         None => Box::pin(std::future::ready(Err("the broker stops".to_owned()))),
     })
+}
+
+/// The partition that a request is about.
+fn asked_of(node: &Node, number: PartitionId) -> Result<Arc<Partition>, String> {
+    let found = node.all().iter().find(|partition| partition.number() == number);
+    found.cloned().ok_or_else(|| format!("this broker has no replica of partition {number}"))
 }
 
 /// Registers the handlers of requests that other brokers send.
@@ -35,48 +44,68 @@ pub(crate) fn attend(node: &Arc<Node>) {
     use RequestKind as Kind;
     let Some(cluster) = &node.cluster else { return };
     let handlers = cluster.links.handlers();
-    macro_rules! answer {
+    macro_rules! of_brokers {
         ($($kind:ident: |$node:ident, $from:pat_param, $rest:pat_param| $work:expr;)*) => {
-            $(handlers.register(Kind::$kind, at_node(node, move |$node, $from, $rest| async move { $work }));)*
+            $(handlers.register(
+                Kind::$kind,
+                at_node(node, move |$node, $from, _, $rest| async move { $work }),
+            );)*
         };
     }
-    answer! {
+    macro_rules! of_partitions {
+        ($($kind:ident: |$node:ident, $partition:ident, $from:pat_param, $rest:pat_param| $work:expr;)*) => {
+            $(handlers.register(
+                Kind::$kind,
+                at_node(node, move |$node, $from, number, $rest| async move {
+                    let $partition = &asked_of(&$node, number)?;
+                    $work
+                }),
+            );)*
+        };
+    }
+    of_brokers! {
         Status: |node, _, _| status(&node);
-        Enter: |node, from, batch| enter(&node, from, &batch).await;
-        ReadIndex: |node, _, _| read_index(&node).await;
-        StandForElection: |node, from, rest| stand_for_election(&node, from, &rest).await;
-        HandOver: |node, _, rest| hand_over(&node, rest).await;
-        Admit: |node, from, _| admit(&node, from).await;
-        Records: |node, _, rest| shared_exports::give(&node, rest).await;
-        Shown: |node, _, rest| tell_shown(&node, rest).await;
-        ReplayParked: |node, _, rest| replay_for(&node, rest).await;
-        StoreQuery: |node, _, rest| store_answers::answer(&node, Kind::StoreQuery, rest).await;
-        StoreShown: |node, _, rest| store_answers::answer(&node, Kind::StoreShown, rest).await;
-        Compare: |node, _, rest| comparison::answer(node, Kind::Compare, rest).await;
-        HashWanted: |node, _, rest| comparison::answer(node, Kind::HashWanted, rest).await;
-        Hash: |node, _, rest| comparison::answer(node, Kind::Hash, rest).await;
-        HashDiffers: |node, _, rest| comparison::answer(node, Kind::HashDiffers, rest).await;
-        Digest: |node, _, rest| comparison::answer(node, Kind::Digest, rest).await;
         ExportOrder: |node, _, rest| cluster_exporting::obey(&node, &rest).await;
         Pause: |node, _, rest| obey(&node, &rest).await;
-        StoreCopy: |node, from, rest| give(&node, from, rest).await;
         Present: |node, from, rest| presenting::answer(&node, from, rest).await;
+        StoreCopy: |node, from, rest| give(&node, from, rest).await;
+    }
+    handlers.register(
+        Kind::StoreQuery,
+        at_node(node, move |node, _, given, rest| async move {
+            store_answers::answer_question(&node, given, rest).await
+        }),
+    );
+    of_partitions! {
+        Enter: |node, partition, from, batch| enter(partition, from, &batch).await;
+        ReadIndex: |node, partition, _, _| read_index(partition).await;
+        StandForElection: |node, partition, from, rest| stand_for_election(&node, partition, from, &rest).await;
+        HandOver: |node, partition, _, rest| hand_over(&node, partition, rest).await;
+        Admit: |node, partition, from, rest| admit(&node, partition, from, rest).await;
+        Records: |node, partition, _, rest| shared_exports::give(partition, rest).await;
+        Shown: |node, partition, _, rest| tell_shown(partition, rest).await;
+        ReplayParked: |node, partition, _, rest| replay_for(partition, rest).await;
+        StoreShown: |node, partition, _, rest| store_answers::tell_shown(&node, partition, rest).await;
+        Compare: |node, partition, _, _| comparison::compare(&node, partition).await;
+        HashWanted: |node, partition, _, rest| comparison::want_hash(partition, rest);
+        Hash: |node, partition, _, rest| comparison::tell_hash(partition, rest).await;
+        HashDiffers: |node, partition, _, rest| comparison::hear_doubt(&node, partition, rest);
+        Digest: |node, partition, _, rest| comparison::tell_digest(partition, rest).await;
     }
 }
 
 /// Appends an entry of another broker. An error says that it is not in the log.
-async fn enter(node: &Node, from: u32, batch: &[u8]) -> Result<Bytes, String> {
+async fn enter(partition: &Partition, from: u32, batch: &[u8]) -> Result<Bytes, String> {
     let batch = Batch::decode(batch).map_err(|error| error.to_string())?;
     // Its answers go to the broker that the number names.
     if batch.origin.is_none_or(|origin| !is_of(origin.number, from)) {
         return Err(format!("the entry is none of broker {from}"));
     }
-    if !node.leads() {
+    if !partition.leads() {
         return Err("this broker does not lead".to_owned());
     }
     let classes = batch.commands.iter().map(Class::of);
     let is_new = classes.into_iter().any(|class| class == Class::New);
-    let partition = node.first();
     if let Err(error) = partition.check(if is_new { Class::New } else { Class::Begun }) {
         return told(Fate::Full(error));
     }
@@ -89,14 +118,19 @@ async fn enter(node: &Node, from: u32, batch: &[u8]) -> Result<Bytes, String> {
     }
 }
 
-async fn read_index(node: &Node) -> Result<Bytes, String> {
-    let index = node.first().group().read_index().await.map_err(|error| error.to_string())?;
+async fn read_index(partition: &Partition) -> Result<Bytes, String> {
+    let index = partition.group().read_index().await.map_err(|error| error.to_string())?;
     Ok(Bytes::copy_from_slice(&index.to_be_bytes()))
 }
 
 /// Asks for the votes of all, as the leader wants it, unless this broker's clock is ahead, or its disk has no room.
-async fn stand_for_election(node: &Node, from: u32, request: &[u8]) -> Result<Bytes, String> {
-    if let Role::Follower { leader: Some(leader), .. } = *node.first().group().role().borrow()
+async fn stand_for_election(
+    node: &Node,
+    partition: &Partition,
+    from: u32,
+    request: &[u8],
+) -> Result<Bytes, String> {
+    if let Role::Follower { leader: Some(leader), .. } = *partition.group().role().borrow()
         && ReplicaNumber::of(leader).broker != from
     {
         return Err(format!("broker {from} does not lead"));
@@ -111,17 +145,17 @@ async fn stand_for_election(node: &Node, from: u32, request: &[u8]) -> Result<By
     if let Some(clock) = clock.filter(|clock| clock.is_ahead()) {
         return Err(format!("the clock of this broker is {} ms ahead of the others'", clock.ahead_ms()));
     }
-    let stood = node.first().group().stand_for_election().await;
+    let stood = partition.group().stand_for_election().await;
     stood.map(|()| Bytes::new()).map_err(|error| error.to_string())
 }
 
 /// Hands the leadership over if this broker leads: it does not ask another, which might ask it again.
-async fn hand_over(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
+async fn hand_over(node: &Node, partition: &Partition, mut request: Bytes) -> Result<Bytes, String> {
     let to = match request.len() {
         0 => None,
         _ => Some(request.try_get_u32().map_err(|error| error.to_string())?),
     };
     let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
-    let leader = node.hand_over_here(cluster, to.into()).await?;
+    let leader = node.hand_over_here(cluster, partition, to.into()).await?;
     Ok(Bytes::copy_from_slice(&leader.to_be_bytes()))
 }

@@ -13,13 +13,15 @@ use crate::node::Node;
 /// Pause before another look for the leader. Each look takes some seconds by itself.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether this replica has its vote, and no replica is being replaced. Before that, the loss of another broker may be
+/// Whether this replica has its vote in all partitions, and no replica is being replaced. Before that, the loss of another broker may be
 /// the loss of a majority, and whoever replaces disks one after the other waits for this.
 fn has_settled(node: &Node) -> bool {
-    let voters = node.replicas().voters;
-    let brokers: BTreeSet<u32> = voters.iter().map(|number| ReplicaNumber::of(*number).broker).collect();
-    node.cluster.as_ref().is_some_and(|cluster| voters.contains(&cluster.replica.number()))
-        && brokers.len() == voters.len()
+    let Some(cluster) = &node.cluster else { return false };
+    node.all().iter().all(|partition| {
+        let voters = partition.group().members().voters;
+        let brokers: BTreeSet<u32> = voters.iter().map(|number| ReplicaNumber::of(*number).broker).collect();
+        voters.contains(&cluster.replica.number()) && brokers.len() == voters.len()
+    })
 }
 
 /// Finds out when the broker can serve, until shutdown. Does not keep the node alive.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use cluster::{Links, ReplicaNumber};
 use parking_lot::Mutex;
+use protocol::PartitionId;
 
+use crate::balance::Returning;
 use crate::export_orders::ExportOrders;
 use crate::hearing::{Hearing, Seen};
 use crate::orders::PauseOrder;
@@ -15,14 +17,11 @@ use crate::orders::PauseOrder;
 /// The cluster, seen from one of its brokers.
 pub(crate) struct ClusterState {
     pub links: Arc<Links>,
-    /// This replica in its group.
+    /// This replica in its groups.
     pub replica: ReplicaNumber,
     pub statuses: Mutex<BTreeMap<u32, Seen>>,
-    pub hearing: Hearing,
+    parts: BTreeMap<PartitionId, PartitionPart>,
     pub export_orders: ExportOrders,
-    pub shown: ShownQuestion,
-    /// Held while the members of the group are changed.
-    pub changing_members: tokio::sync::Mutex<()>,
     /// The order to pause processing that is in force on this broker, and those on others.
     pub pause: Mutex<PauseOrder>,
     pub pauses: Mutex<BTreeMap<u32, PauseOrder>>,
@@ -30,21 +29,39 @@ pub(crate) struct ClusterState {
 
 impl ClusterState {
     /// Reads the orders that outlast a restart from a data directory.
-    pub fn open(links: Arc<Links>, replica: ReplicaNumber, data_dir: &Path) -> std::io::Result<Arc<Self>> {
+    pub fn open(
+        links: Arc<Links>,
+        replica: ReplicaNumber,
+        data_dir: &Path,
+        partitions: impl Iterator<Item = PartitionId>,
+    ) -> std::io::Result<Arc<Self>> {
         let export = data_dir.join("export");
         std::fs::create_dir_all(&export)?;
         Ok(Arc::new(Self {
             links,
             replica,
             statuses: Mutex::default(),
-            hearing: Hearing::default(),
+            parts: partitions.map(|number| (number, PartitionPart::default())).collect(),
             export_orders: ExportOrders::open(&export)?,
-            shown: ShownQuestion::default(),
-            changing_members: tokio::sync::Mutex::default(),
             pause: Mutex::default(),
             pauses: Mutex::default(),
         }))
     }
+
+    /// The facts of a partition, which this broker must have a replica of.
+    pub fn part(&self, partition: PartitionId) -> &PartitionPart {
+        self.parts.get(&partition).expect("each partition has its part from the start on")
+    }
+}
+
+/// The facts about the other brokers that concern one partition.
+#[derive(Default)]
+pub(crate) struct PartitionPart {
+    pub hearing: Hearing,
+    pub shown: ShownQuestion,
+    pub returning: Returning,
+    /// Held while the members of the group are changed.
+    pub changing_members: tokio::sync::Mutex<()>,
 }
 
 /// The question, on its way, how far the target of the leader's exporter shows records.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use broker_api::{BrokerInfo, PartitionInfo};
 use bytes::Bytes;
-use cluster::{AgreementStatus, ClockSample, KnownReplica, ReplicaNumber, RequestKind, ask};
+use cluster::{AgreementStatus, ClockSample, HeardHere, KnownReplica, ReplicaNumber, RequestKind, ask};
+use protocol::{FIRST_PARTITION, PartitionId};
 use replication::{Group, Role};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -16,8 +17,8 @@ use crate::hearing::Seen;
 use crate::node::Node;
 use crate::orders::{ExportOrder, PauseOrder};
 use crate::successor::Successor;
-use crate::{admission, giving_way};
-use partition::term;
+use crate::{admission, balance, giving_way};
+use partition::{Partition, term};
 
 /// Interval at which other brokers are asked for their status.
 const STATUS_INTERVAL: Duration = Duration::from_secs(1);
@@ -29,8 +30,11 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 struct Status {
     host: String,
     port: u16,
-    leader: bool,
-    healthy: bool,
+    #[serde(flatten)]
+    first: ReplicaStatus,
+    /// The partitions after the first one.
+    #[serde(default)]
+    further: BTreeMap<PartitionId, ReplicaStatus>,
     #[serde(default)]
     pause: PauseOrder,
     #[serde(default)]
@@ -46,12 +50,28 @@ struct Status {
     /// Why it is not ready.
     #[serde(default)]
     reason: Option<String>,
-    /// The term of its role.
-    #[serde(default)]
-    term: u64,
     /// Its replica, unless that takes no part yet.
     #[serde(default)]
     replica: Option<KnownReplica>,
+}
+
+/// The replica of one partition.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct ReplicaStatus {
+    leader: bool,
+    healthy: bool,
+    /// The term of its role.
+    #[serde(default)]
+    term: u64,
+}
+
+impl ReplicaStatus {
+    fn of(node: &Node, partition: &Partition) -> Self {
+        // One look: leading belongs to the term.
+        let role = *partition.group().role().borrow();
+        let healthy = node.health_of(partition).partition.is_ok();
+        Self { leader: matches!(role, Role::Leader { .. }), healthy, term: term(role) }
+    }
 }
 
 /// Another broker, as it was a moment ago.
@@ -69,29 +89,27 @@ struct Told {
 pub(crate) fn status(node: &Node) -> Result<Bytes, String> {
     let (host, port) = (node.options().advertised_host.clone(), node.options().advertised_port);
     let health = node.health();
-    // One look: leading belongs to the term.
-    let role = *node.first().group().role().borrow();
-    let (leader, healthy) = (matches!(role, Role::Leader { .. }), health.partition.is_ok());
+    let mut further: BTreeMap<PartitionId, ReplicaStatus> =
+        node.all().iter().map(|partition| (partition.number(), ReplicaStatus::of(node, partition))).collect();
+    let first = further.remove(&FIRST_PARTITION).expect("each broker has a replica of the first partition");
     let pause = node.cluster.as_ref().map(|cluster| *cluster.pause.lock()).unwrap_or_default();
     let orders = node.cluster.as_ref().map(|cluster| cluster.export_orders.in_force());
     let exporting = orders.unwrap_or_default();
     let clock_ms = Some(node.options().partition.wall_clock.now_ms());
     let agreement = node.cluster.as_ref().map(|cluster| cluster.links.agreement_status()).unwrap_or_default();
     let (no_room, reason) = (node.no_room(), health.reason());
-    let term = term(role);
     let replica = node.cluster.as_ref().and_then(|cluster| cluster.as_known(node));
     let status = Status {
         host,
         port,
-        leader,
-        healthy,
+        first,
+        further,
         pause,
         exporting,
         clock_ms,
         agreement,
         no_room,
         reason,
-        term,
         replica,
     };
     serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
@@ -100,16 +118,24 @@ pub(crate) fn status(node: &Node) -> Result<Bytes, String> {
 impl ClusterState {
     /// This replica as others may remember it; `None` as long as it takes no part.
     fn as_known(&self, node: &Node) -> Option<KnownReplica> {
-        let group = node.first().group();
-        if group.is_quarantined() {
+        if node.all().iter().any(|partition| partition.group().is_quarantined()) {
             return None;
         }
         let number = self.replica.number();
-        let acknowledged = group.acknowledged(number).remove(&number)?;
-        Some(KnownReplica::of(&self.links.identity, self.replica, acknowledged))
+        let own = node.all().iter().map(|partition| {
+            let acknowledged = partition.group().acknowledged(number).remove(&number)?;
+            Some((partition.number(), acknowledged))
+        });
+        Some(KnownReplica::of(&self.links.identity, self.replica, own.collect::<Option<_>>()?))
     }
 
-    /// Asks the broker that leads, which is another one, for so long at the most. An error is why there is no answer.
+    /// The last entries that replicas have acknowledged in the groups of this broker.
+    pub fn heard_here(&self, node: &Node) -> HeardHere {
+        let own = self.replica.number();
+        node.all().iter().map(|partition| (partition.number(), partition.group().acknowledged(own))).collect()
+    }
+
+    /// Asks the leader of a group, which is another broker, for so long at the most. An error is why there is no answer.
     pub async fn ask_leader(&self, group: &Group, request: Bytes, time: Duration) -> Result<Bytes, String> {
         let role = *group.role().borrow();
         let Role::Follower { leader: Some(leader), .. } = role else {
@@ -119,29 +145,23 @@ impl ClusterState {
         ask(peer, request, time).await
     }
 
-    /// All brokers that say how they are, `own` first. One leads at the most: what a former leader told a moment ago
-    /// counts no more once this broker follows another, and the other way round.
-    pub fn brokers_with(&self, mut own: BrokerInfo, role: Role) -> Vec<BrokerInfo> {
+    /// All brokers that say how they are, `own` first. One leads a partition at the most: what a former leader told a
+    /// moment ago counts no more once this broker follows another, and the other way round.
+    pub fn brokers_with(&self, own: BrokerInfo, roles: &BTreeMap<PartitionId, Role>) -> Vec<BrokerInfo> {
         let others: Vec<Seen> = self.statuses.lock().values().cloned().collect();
-        let leads = |broker: &BrokerInfo| broker.partitions.iter().any(|partition| partition.leader);
-        let told =
-            others.iter().filter(|seen| leads(&seen.broker)).map(|seen| (seen.term, seen.broker.node_id));
-        let known = match role {
-            Role::Leader { term } => Some((term, own.node_id)),
-            Role::Follower { term, leader: Some(leader) } => Some((term, ReplicaNumber::of(leader).broker)),
-            Role::Follower { leader: None, .. } | Role::Unavailable => None,
-        };
-        let leader = told.chain(known).max().map(|(_, broker)| broker);
-        let correct = |broker: &mut BrokerInfo| {
-            let leads = leader == Some(broker.node_id);
-            broker.partitions.iter_mut().for_each(|partition| partition.leader = leads);
-        };
-        correct(&mut own);
-        let others = others.into_iter().map(|seen| seen.broker).map(|mut broker| {
-            correct(&mut broker);
+        let leaders: BTreeMap<PartitionId, Option<u32>> = roles
+            .iter()
+            .map(|(partition, role)| (*partition, leader_of(*partition, *role, own.node_id, &others)))
+            .collect();
+        let all = std::iter::once(own).chain(others.into_iter().map(|seen| seen.broker));
+        all.map(|mut broker| {
+            for partition in &mut broker.partitions {
+                let leader = leaders.get(&partition.partition_id).copied().flatten();
+                partition.leader = leader == Some(broker.node_id);
+            }
             broker
-        });
-        std::iter::once(own).chain(others).collect()
+        })
+        .collect()
     }
 
     /// Why other brokers are not ready, as they told a moment ago.
@@ -159,23 +179,29 @@ impl ClusterState {
         let Status {
             host,
             port,
-            leader,
-            healthy,
+            first,
+            mut further,
             pause,
             exporting,
             clock_ms,
             agreement,
             no_room,
             reason,
-            term,
             replica,
         } = serde_json::from_slice(&answer).ok()?;
         let own_ms = node.options().partition.wall_clock.now_ms();
         let clock = clock_ms.and_then(|theirs_ms| ClockSample::new(theirs_ms, own_ms, answer_time));
-        let partitions = vec![PartitionInfo { partition_id: node.first().number(), leader, healthy }];
+        further.insert(FIRST_PARTITION, first);
+        let partitions = further.iter().map(|(partition_id, replica)| PartitionInfo {
+            partition_id: *partition_id,
+            leader: replica.leader,
+            healthy: replica.healthy,
+        });
+        let partitions = partitions.collect();
+        let terms = further.iter().map(|(partition, replica)| (*partition, replica.term)).collect();
         let broker = BrokerInfo { node_id: number, host, port, partitions };
         Some(Told {
-            seen: Seen { broker, reason, term },
+            seen: Seen { broker, reason, terms },
             pause,
             exporting,
             clock,
@@ -197,19 +223,19 @@ impl ClusterState {
             self.links.compare_settings(told.seen.broker.node_id, &told.agreement, own).await;
         }
         giving_way::give_way(node, &self.links.rooms).await;
-        if node.leads() {
-            tokio::spawn(admission::exchange(Arc::clone(node)));
+        for partition in node.led() {
+            tokio::spawn(admission::exchange(Arc::clone(self), partition));
         }
         *self.statuses.lock() = told.into_iter().map(|told| (told.seen.broker.node_id, told.seen)).collect();
+        balance::balance(node, self).await;
     }
 
     /// Notes how far the other replicas are.
     async fn note_replicas(&self, node: &Node, told: &[Told]) {
         let replicas: Vec<_> =
             told.iter().filter_map(|told| Some((told.seen.broker.node_id, told.replica.clone()?))).collect();
-        let (known, acknowledged) =
-            (Arc::clone(&self.links.known), node.first().group().acknowledged(self.replica.number()));
-        let learned = move || known.learn(replicas.into_iter(), &acknowledged);
+        let (known, heard) = (Arc::clone(&self.links.known), self.heard_here(node));
+        let learned = move || known.learn(replicas.into_iter(), &heard);
         let learned = tokio::task::spawn_blocking(learned).await;
         if let Err(error) = learned.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
             tracing::warn!(%error, "the memory of the other replicas cannot be written; it is tried again");
@@ -256,17 +282,35 @@ impl ClusterState {
             None => {}
         }
         let is_ahead = self.links.clock.is_ahead();
-        let is_led =
-            told.iter().flat_map(|told| &told.seen.broker.partitions).any(|partition| partition.leader);
-        let may_stand = giving_way::may_stand(node, &self.links.rooms);
-        node.first().group().stands_for_election(self.hearing.may_stand(is_led) && !is_ahead && may_stand);
-        if is_ahead
-            && node.leads()
-            && let Err(reason) = node.hand_over_here(self, Successor::AnyInNeed).await
-        {
-            tracing::warn!(reason, "a broker whose clock is ahead leads on");
+        for partition in node.all() {
+            let number = partition.number();
+            let is_led = told.iter().any(|told| told.seen.leads(number));
+            let may_stand = giving_way::may_stand(node, partition, &self.links.rooms);
+            let has_heard = self.part(number).hearing.may_stand(is_led);
+            partition.group().stands_for_election(has_heard && !is_ahead && may_stand);
+        }
+        for partition in node.led().iter().filter(|_| is_ahead) {
+            if let Err(reason) = node.hand_over_here(self, partition, Successor::AnyInNeed).await {
+                tracing::warn!(
+                    partition = partition.number(),
+                    reason,
+                    "a broker whose clock is ahead leads on"
+                );
+            }
         }
     }
+}
+
+/// The broker that leads a partition, as this one knows by its role and others have told.
+fn leader_of(partition: PartitionId, role: Role, own: u32, others: &[Seen]) -> Option<u32> {
+    let told = others.iter().filter(|seen| seen.leads(partition));
+    let told = told.map(|seen| (seen.term(partition), seen.broker.node_id));
+    let known = match role {
+        Role::Leader { term } => Some((term, own)),
+        Role::Follower { term, leader: Some(leader) } => Some((term, ReplicaNumber::of(leader).broker)),
+        Role::Follower { leader: None, .. } | Role::Unavailable => None,
+    };
+    told.chain(known).max().map(|(_, broker)| broker)
 }
 
 /// Asks the others for their status periodically, until shutdown. Does not keep the node alive.

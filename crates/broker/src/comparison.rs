@@ -19,7 +19,7 @@ use cluster::Links;
 use cluster::RequestKind;
 use cluster::ask;
 use cluster::give_up_or_say;
-use partition::{DigestVerdict, Digests, HASH_TIME, HashAnswer, StateHash};
+use partition::{DigestVerdict, Digests, HASH_TIME, HashAnswer, Partition, StateHash};
 
 /// Time for which others are asked for a digest that they may not have yet.
 const DIGEST_TIME: Duration = Duration::from_secs(3);
@@ -56,37 +56,50 @@ impl Comparison {
 }
 
 impl Node {
-    /// Compares the whole states of all replicas after one entry of the log. A replica that differs from the majority
-    /// is given up. The leader does it, whichever broker is asked.
-    pub async fn compare_states(&self) -> Result<Comparison, String> {
+    /// Compares the whole states of all replicas after one entry of each partition's log. A replica that differs from the
+    /// majority is given up. The leaders do it, whichever broker is asked.
+    pub async fn compare_states(&self) -> Result<BTreeMap<PartitionId, Comparison>, String> {
         let cluster =
             self.cluster.as_ref().ok_or("this broker is alone: there is nothing to compare with")?;
-        let role = *self.first().group().role().borrow();
+        let mut compared = BTreeMap::new();
+        for partition in self.all() {
+            compared.insert(partition.number(), self.compare_one(cluster, partition).await?);
+        }
+        Ok(compared)
+    }
+
+    async fn compare_one(&self, cluster: &ClusterState, partition: &Partition) -> Result<Comparison, String> {
+        let role = *partition.group().role().borrow();
         match role {
-            Role::Leader { .. } => self.compare_here(cluster).await,
+            Role::Leader { .. } => self.compare_here(cluster, partition).await,
             Role::Follower { leader: Some(leader), .. } => {
                 let peer = cluster.links.peers.peer(leader).ok_or("the leader has no address")?;
-                let answer = peer.call(Lane::Requests, RequestKind::Compare.alone()).await;
+                let request = RequestKind::Compare.of_partition(partition.number()).alone();
+                let answer = peer.call(Lane::Requests, request).await;
                 decode(answer.map_err(|error| error.to_string())?)
             }
             Role::Follower { leader: None, .. } | Role::Unavailable => {
-                Err("the partition has no leader".to_owned())
+                Err(format!("partition {} has no leader", partition.number()))
             }
         }
     }
 
-    async fn compare_here(&self, cluster: &ClusterState) -> Result<Comparison, String> {
-        let number = self.first().next_entry();
-        let request = |kind: RequestKind| kind.about(number, &[]);
-        let own = self.options().partition.node_id;
-        self.first().wanted_hash().want(number);
+    async fn compare_here(
+        &self,
+        cluster: &ClusterState,
+        partition: &Partition,
+    ) -> Result<Comparison, String> {
+        let number = partition.next_entry();
+        let request = |kind: RequestKind| kind.of_partition(partition.number()).about(number, &[]);
+        let own = self.number();
+        partition.wanted_hash().want(number);
         let mut hashes = BTreeMap::new();
         for (broker, peer) in cluster.links.peers.all() {
             if let Err(reason) = ask(peer, request(RequestKind::HashWanted), ORDER_TIME).await {
                 hashes.insert(*broker as u32, Err(reason));
             }
         }
-        self.first().mark(number).await?;
+        partition.mark(number).await?;
         let asked =
             cluster.links.peers.all().iter().filter(|(broker, _)| !hashes.contains_key(&(**broker as u32)));
         let answers = asked.map(|(broker, peer)| {
@@ -98,27 +111,27 @@ impl Node {
         });
         let answers = futures::future::join_all(answers).await;
         hashes.extend(answers);
-        hashes.insert(own, self.first().wanted_hash().of(number).await);
+        hashes.insert(own, partition.wanted_hash().of(number).await);
         let compared = Comparison::of(hashes);
         for broker in &compared.differing {
             tracing::error!(
-                partition = self.first().number(),
+                partition = partition.number(),
                 broker,
                 "the state of a replica differs from that of the majority"
             );
             if *broker == own {
-                self.differs();
+                self.differs(partition);
             } else if let Some(peer) = cluster.links.peers.peer(u64::from(*broker)) {
                 // A broker that is away compares digests when it is back.
-                let _ = ask(peer, Doubt::Hash(number).message(), ORDER_TIME).await;
+                let _ = ask(peer, Doubt::Hash(number).message(partition.number()), ORDER_TIME).await;
             }
         }
         Ok(compared)
     }
 
-    /// Stops this replica, whose state is not that of the majority: it applies nothing more.
-    fn differs(&self) {
-        self.first().digests().set_difference("its hash is not that of the majority of the replicas");
+    /// Stops a replica of this broker, whose state is not that of the majority: it applies nothing more.
+    fn differs(&self, partition: &Partition) {
+        partition.digests().set_difference("its hash is not that of the majority of the replicas");
         give_up_or_say(&self.options().partition.data_dir);
     }
 }
@@ -150,7 +163,8 @@ async fn judge(
     own: u64,
     of_leader: u64,
 ) -> DigestVerdict {
-    let answers = links.ask_all(&RequestKind::Digest.about(index, &[]), DIGEST_TIME).await;
+    let request = RequestKind::Digest.of_partition(partition).about(index, &[]);
+    let answers = links.ask_all(&request, DIGEST_TIME).await;
     let told =
         answers.into_iter().filter_map(|(broker, answer)| Some((broker, answer.ok()?.try_get_u64().ok()?)));
     let told: Vec<(u32, u64)> = told.collect();
@@ -161,20 +175,31 @@ async fn judge(
         for (broker, _) in told.iter().filter(|(_, digest)| *digest == of_leader) {
             if let Some(peer) = links.peers.peer(u64::from(*broker)) {
                 // One that is away compares again when it is back.
-                let _ = ask(peer, Doubt::Digest(index).message(), DIGEST_TIME).await;
+                let _ = ask(peer, Doubt::Digest(index).message(partition), DIGEST_TIME).await;
             }
         }
     }
     verdict
 }
 
-/// Tells the digest after an entry, once it is applied here.
-async fn digest(node: &Node, index: u64) -> Result<Bytes, String> {
+/// Answers the request to compare the states of all replicas of a partition.
+pub(crate) async fn compare(node: &Node, partition: &Partition) -> Result<Bytes, String> {
+    let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
+    Ok(encode(&node.compare_here(cluster, partition).await?))
+}
+
+fn number_of(mut request: Bytes) -> Result<u64, String> {
+    request.try_get_u64().map_err(|error| error.to_string())
+}
+
+/// Answers the request for the digest after an entry, once it is applied here.
+pub(crate) async fn tell_digest(partition: &Partition, request: Bytes) -> Result<Bytes, String> {
+    let index = number_of(request)?;
     let deadline = Instant::now() + DIGEST_TIME;
     loop {
         // In this order: it may be applied in between.
-        let is_past = node.first().digests().is_past(index);
-        if let Some(digest) = node.first().digests().at(index) {
+        let is_past = partition.digests().is_past(index);
+        if let Some(digest) = partition.digests().at(index) {
             return Ok(Bytes::copy_from_slice(&digest.to_be_bytes()));
         }
         // The replica that asks stands still meanwhile, and asks for each entry of a leader that was wrong.
@@ -185,40 +210,35 @@ async fn digest(node: &Node, index: u64) -> Result<Bytes, String> {
     }
 }
 
-/// Answers a request about hashes.
-pub(crate) async fn answer(node: Arc<Node>, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
-    match kind {
-        RequestKind::Compare => {
-            let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
-            Ok(encode(&node.compare_here(cluster).await?))
-        }
-        RequestKind::Digest => {
-            let index = request.try_get_u64().map_err(|error| error.to_string())?;
-            digest(&node, index).await
-        }
-        RequestKind::HashWanted => {
-            let number = request.try_get_u64().map_err(|error| error.to_string())?;
-            node.first().wanted_hash().want(number);
-            Ok(Bytes::new())
-        }
-        RequestKind::Hash => {
-            let number = request.try_get_u64().map_err(|error| error.to_string())?;
-            // The entry is committed: it comes here.
-            node.first().catch_up().await.map_err(|error| error.to_string())?;
-            let StateHash { index, hash } = node.first().wanted_hash().of(number).await?;
-            let mut answer = BytesMut::with_capacity(16);
-            answer.put_u64(index);
-            answer.put_u64(hash);
-            Ok(answer.freeze())
-        }
-        RequestKind::HashDiffers => {
-            let doubt = Doubt::read(request)?;
-            // Asking the others takes longer than whoever doubts waits.
-            tokio::spawn(async move { examine(&node, doubt).await });
-            Ok(Bytes::new())
-        }
-        _ => unreachable!("a request of kind {kind:?} is none about hashes"),
-    }
+/// Answers the request to hash the state after an entry that comes.
+pub(crate) fn want_hash(partition: &Partition, request: Bytes) -> Result<Bytes, String> {
+    partition.wanted_hash().want(number_of(request)?);
+    Ok(Bytes::new())
+}
+
+/// Answers the request for the hash after an entry.
+pub(crate) async fn tell_hash(partition: &Partition, request: Bytes) -> Result<Bytes, String> {
+    let number = number_of(request)?;
+    // The entry is committed: it comes here.
+    partition.catch_up().await.map_err(|error| error.to_string())?;
+    let StateHash { index, hash } = partition.wanted_hash().of(number).await?;
+    let mut answer = BytesMut::with_capacity(16);
+    answer.put_u64(index);
+    answer.put_u64(hash);
+    Ok(answer.freeze())
+}
+
+/// Answers a broker that doubts the state of a replica here.
+pub(crate) fn hear_doubt(
+    node: &Arc<Node>,
+    partition: &Arc<Partition>,
+    request: Bytes,
+) -> Result<Bytes, String> {
+    let doubt = Doubt::read(request)?;
+    let (node, partition) = (Arc::clone(node), Arc::clone(partition));
+    // Asking the others takes longer than the broker that doubts waits.
+    tokio::spawn(async move { examine(&node, &partition, doubt).await });
+    Ok(Bytes::new())
 }
 
 /// The doubt of another broker about the state of this replica: what to compare with the others. Its word alone proves
@@ -235,10 +255,11 @@ impl Doubt {
     const DIGEST: u8 = 0;
     const HASH: u8 = 1;
 
-    fn message(self) -> Bytes {
+    fn message(self, partition: PartitionId) -> Bytes {
+        let head = RequestKind::HashDiffers.of_partition(partition);
         match self {
-            Self::Digest(index) => RequestKind::HashDiffers.about(index, &[Self::DIGEST]),
-            Self::Hash(number) => RequestKind::HashDiffers.about(number, &[Self::HASH]),
+            Self::Digest(index) => head.about(index, &[Self::DIGEST]),
+            Self::Hash(number) => head.about(number, &[Self::HASH]),
         }
     }
 
@@ -254,19 +275,20 @@ impl Doubt {
 
 /// Compares this replica with the others, one of which doubts it. If a majority of all replicas has another state, it
 /// is given up.
-async fn examine(node: &Node, doubt: Doubt) {
+async fn examine(node: &Node, partition: &Partition, doubt: Doubt) {
     let Some(cluster) = &node.cluster else { return };
     // One at a time: a broker that doubts again and again keeps this one busy with no more than that.
-    let Ok(_alone) = node.first().wanted_hash().examining.try_lock() else { return };
+    let Ok(_alone) = partition.wanted_hash().examining.try_lock() else { return };
     let links = &cluster.links;
+    let head = |kind: RequestKind| kind.of_partition(partition.number());
     let (own, others) = match doubt {
         Doubt::Digest(index) => {
-            let own = node.first().digests().at(index);
-            (own, links.ask_all(&RequestKind::Digest.about(index, &[]), DIGEST_TIME).await)
+            let own = partition.digests().at(index);
+            (own, links.ask_all(&head(RequestKind::Digest).about(index, &[]), DIGEST_TIME).await)
         }
         Doubt::Hash(number) => {
-            let own = node.first().wanted_hash().of(number).await.ok().map(|own| own.hash);
-            let asked = links.ask_all(&RequestKind::Hash.about(number, &[]), HASH_TIME).await;
+            let own = partition.wanted_hash().of(number).await.ok().map(|own| own.hash);
+            let asked = links.ask_all(&head(RequestKind::Hash).about(number, &[]), HASH_TIME).await;
             let hash = |answer: HashAnswer| answer.map(|of| Bytes::copy_from_slice(&of.hash.to_be_bytes()));
             let hashes = asked.into_iter().map(|(broker, answer)| (broker, hash(answer.and_then(read_hash))));
             (own, hashes.collect())
@@ -276,7 +298,7 @@ async fn examine(node: &Node, doubt: Doubt) {
     let told: Vec<u64> = told.collect();
     let is_outvoted = own.is_some_and(|own| is_outvoted(links.brokers().len(), own, &told));
     tracing::warn!(
-        partition = node.first().number(),
+        partition = partition.number(),
         ?doubt,
         ?own,
         ?told,
@@ -284,7 +306,7 @@ async fn examine(node: &Node, doubt: Doubt) {
         "another broker doubts the state of this replica; the others were asked"
     );
     if is_outvoted {
-        node.differs();
+        node.differs(partition);
     }
 }
 
@@ -355,7 +377,7 @@ mod tests {
     #[test]
     fn a_doubt_says_what_to_compare() {
         for doubt in [Doubt::Digest(7), Doubt::Hash(u64::MAX)] {
-            assert_eq!(Doubt::read(doubt.message().slice(1..)), Ok(doubt));
+            assert_eq!(Doubt::read(doubt.message(1).slice(1..)), Ok(doubt));
         }
         for other in [&[][..], &[0; 8], &[0, 0, 0, 0, 0, 0, 0, 7, 2], &[0; 10]] {
             assert!(Doubt::read(Bytes::copy_from_slice(other)).is_err(), "{other:?}");

@@ -1,36 +1,44 @@
 //! A broker without room hands over as long as another has some, and stands for no election.
 
 use cluster::{LEADERLESS_MAX, ReplicaNumber, Rooms};
+use partition::Partition;
 use replication::Role;
 
 use crate::node::Node;
 use crate::successor::Successor;
 
-/// Whether this broker may stand for election, as far as its disk goes.
-pub(crate) fn may_stand(node: &Node, rooms: &Rooms) -> bool {
-    let is_led = match *node.first().group().role().borrow() {
+/// Whether this broker may stand for election in a partition, as far as its disk goes.
+pub(crate) fn may_stand(node: &Node, partition: &Partition, rooms: &Rooms) -> bool {
+    let is_led = match *partition.group().role().borrow() {
         Role::Leader { .. } => true,
         Role::Follower { leader, .. } => {
             leader.is_some()
-                && node.first().group().leader_silence().is_some_and(|silence| silence < LEADERLESS_MAX)
+                && partition.group().leader_silence().is_some_and(|silence| silence < LEADERLESS_MAX)
         }
         Role::Unavailable => false,
     };
-    let is_leaderless = rooms.is_leaderless(is_led);
+    let is_leaderless = rooms.is_leaderless(partition.number(), is_led);
     node.has_room() || !rooms.has_any() || is_leaderless
 }
 
-/// Hands over if this broker leads without room, and another has some.
+/// Hands over the partitions that this broker leads without room while another has some.
 pub(crate) async fn give_way(node: &Node, rooms: &Rooms) {
     let Some(cluster) = node.cluster.as_ref() else { return };
-    if !rooms.gives_way(node.leads() && !node.has_room()) {
+    let led = node.led();
+    if !rooms.gives_way(!led.is_empty() && !node.has_room()) {
         rooms.note_failure(None);
         return;
     }
-    let Err(reason) = node.hand_over_here(cluster, Successor::Any).await else { return };
-    // Once for each reason: it is tried again each second.
-    if rooms.note_failure(Some(&reason)) {
-        tracing::warn!(partition = node.first().number(), reason, "a broker whose disk has no room leads on");
+    for partition in led {
+        let Err(reason) = node.hand_over_here(cluster, &partition, Successor::Any).await else { continue };
+        // Once for each reason: it is tried again each second.
+        if rooms.note_failure(Some(&reason)) {
+            tracing::warn!(
+                partition = partition.number(),
+                reason,
+                "a broker whose disk has no room leads on"
+            );
+        }
     }
 }
 

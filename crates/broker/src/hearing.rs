@@ -1,8 +1,10 @@
 //! The other brokers, as they have told about themselves.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use broker_api::BrokerInfo;
+use protocol::PartitionId;
 
 /// Rounds of answers in which another broker may say that it leads before this one, which has just started, stands for
 /// election: the leader connects to it within that time.
@@ -30,8 +32,20 @@ pub(crate) struct Seen {
     pub broker: BrokerInfo,
     /// Why it is not ready.
     pub reason: Option<String>,
-    /// The term of its role.
-    pub term: u64,
+    /// The terms of its roles, by partition.
+    pub terms: BTreeMap<PartitionId, u64>,
+}
+
+impl Seen {
+    /// Whether it said that it leads a partition.
+    pub fn leads(&self, partition: PartitionId) -> bool {
+        self.broker.partitions.iter().any(|of| of.partition_id == partition && of.leader)
+    }
+
+    /// The term of its role in a partition.
+    pub fn term(&self, partition: PartitionId) -> u64 {
+        self.terms.get(&partition).copied().unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod asked;
 mod backup_directory;
 mod backup_file;
 mod backups;
+mod balance;
 mod catching_up;
 mod channels;
 mod cluster_exporting;

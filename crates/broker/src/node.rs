@@ -119,7 +119,7 @@ impl Node {
             // Others may stop at the same time, so that nobody is left to take over.
             if let Some(cluster) = &self.cluster
                 && partition.leads()
-                && let Err(reason) = self.hand_over_here(cluster, Successor::AnyInNeed).await
+                && let Err(reason) = self.hand_over_here(cluster, partition, Successor::AnyInNeed).await
             {
                 tracing::info!(partition = partition.number(), reason, "this broker stops as the leader");
             }
@@ -240,15 +240,20 @@ impl Node {
         self.first().digests().plant_wrong();
     }
 
-    /// Whether this broker leads its partition.
+    /// Whether this broker leads the partition of deployments and identity.
     pub fn leads(&self) -> bool {
         self.first().leads()
     }
 
-    /// Workers that ask for jobs at this broker. `None`: another broker hands jobs out.
+    /// The partitions that this broker leads.
+    pub(crate) fn led(&self) -> Vec<Arc<Partition>> {
+        self.partitions.iter().filter(|partition| partition.leads()).cloned().collect()
+    }
+
+    /// Workers that ask for jobs of the partitions that this broker leads. `None`: others hand out all jobs.
     pub fn workers(&self) -> Option<Vec<Worker>> {
-        self.leads()
-            .then(|| workers_of_all(self.partitions.iter().map(|partition| partition.workers()).collect()))
+        let led = self.led();
+        (!led.is_empty()).then(|| workers_of_all(led.iter().map(|partition| partition.workers()).collect()))
     }
 
     /// Number of this broker.

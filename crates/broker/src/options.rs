@@ -28,6 +28,8 @@ pub struct Options {
     pub backups: Option<PathBuf>,
     /// The embedded store of a cluster, which some brokers have copies of.
     pub store: Option<Arc<StoreQueries>>,
+    /// Whether partitions go back to the brokers that are to lead them by their places.
+    pub balances_leaders: bool,
     /// Connections to the other brokers of a cluster.
     pub peers: PeerOptions,
     /// Options of the first partition, with the data directory.
@@ -48,6 +50,7 @@ impl Options {
             disk: DiskOptions::default(),
             backups: None,
             store: None,
+            balances_leaders: true,
             peers: PeerOptions::default(),
             partition: PartitionOptions::new(data_dir),
             further: Vec::new(),
@@ -60,6 +63,7 @@ impl Options {
             data_dir: &self.partition.data_dir,
             cluster_id: &self.cluster_id,
             broker: self.partition.node_id,
+            partitions: self.partitions_count(),
             peers: &self.peers,
         }
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use broker_api::SubmitError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use cluster::{Links, RequestKind};
+use cluster::{Links, RequestHead, RequestKind};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use partition::{Fate, Others};
+use protocol::PartitionId;
 use replication::Role;
 use tokio_util::sync::CancellationToken;
 use transport::{CallError, Lane};
@@ -42,18 +43,27 @@ fn read(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// The way to the brokers of the cluster.
-pub(crate) struct LinkedBrokers(pub Arc<Links>);
+/// The way to the brokers of the cluster, for one partition.
+pub(crate) struct LinkedBrokers {
+    pub links: Arc<Links>,
+    pub partition: PartitionId,
+}
+
+impl LinkedBrokers {
+    fn head(&self, kind: RequestKind) -> RequestHead {
+        kind.of_partition(self.partition)
+    }
+}
 
 impl Others for LinkedBrokers {
     fn cluster_size(&self) -> u32 {
-        self.0.cluster_size()
+        self.links.cluster_size()
     }
 
     fn enter(&self, leader: u64, batch: Bytes) -> BoxFuture<'_, Fate> {
         async move {
-            let Some(peer) = self.0.peers.peer(leader) else { return Fate::NotAppended };
-            match peer.call(Lane::Requests, RequestKind::Enter.with(&batch)).await {
+            let Some(peer) = self.links.peers.peer(leader) else { return Fate::NotAppended };
+            match peer.call(Lane::Requests, self.head(RequestKind::Enter).with(&batch)).await {
                 Ok(mut answer) => match (answer.try_get_u8(), answer) {
                     (Ok(APPLIED), _) => Fate::Applied,
                     (Ok(FULL), reason) => Fate::Full(SubmitError::ResourceExhausted(read(&reason))),
@@ -71,22 +81,22 @@ impl Others for LinkedBrokers {
 
     fn read_index(&self, leader: u64) -> BoxFuture<'_, Result<u64, String>> {
         async move {
-            let peer = self.0.peers.peer(leader).ok_or("the leader has no address")?;
-            let answer = peer.call(Lane::Requests, RequestKind::ReadIndex.alone()).await;
+            let peer = self.links.peers.peer(leader).ok_or("the leader has no address")?;
+            let answer = peer.call(Lane::Requests, self.head(RequestKind::ReadIndex).alone()).await;
             answer.map_err(|error| error.to_string())?.try_get_u64().map_err(|error| error.to_string())
         }
         .boxed()
     }
 
     fn closing(&self) -> CancellationToken {
-        self.0.closing()
+        self.links.closing()
     }
 
     fn is_about_to_hand_over(&self) -> bool {
-        self.0.rooms.is_about_to_hand_over()
+        self.links.rooms.is_about_to_hand_over()
     }
 
     fn leader_refuses(&self, role: Role) -> Option<String> {
-        leader_refuses(role, &self.0.rooms)
+        leader_refuses(role, &self.links.rooms)
     }
 }

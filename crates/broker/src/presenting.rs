@@ -9,11 +9,13 @@
 //! and another restarts, that must be borne. A log in another directory than before is something else: it was copied,
 //! and waits until all have answered.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use planted::Bug;
+use protocol::PartitionId;
 use replication::Group;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -80,30 +82,41 @@ impl ClusterState {
 /// Answers a broker that presents its replica.
 pub(crate) async fn answer(node: &Node, broker: u32, presented: Bytes) -> Result<Bytes, String> {
     let cluster = node.cluster.as_ref().ok_or("this broker is alone")?;
-    let acknowledged = node.first().group().acknowledged(cluster.replica.number());
+    let heard = cluster.heard_here(node);
     let known = Arc::clone(&cluster.links.known);
-    let answered = tokio::task::spawn_blocking(move || known.answer(broker, &presented, &acknowledged)).await;
+    let answered = tokio::task::spawn_blocking(move || known.answer(broker, &presented, &heard)).await;
     answered.map_err(|error| error.to_string())?
 }
 
 /// Presents this replica until a majority has vouched for it, and lets it take part then; or notes that it went back in
 /// time, which ends this life of the broker.
-pub(crate) async fn present(cluster: Arc<ClusterState>, group: Group, stop: CancellationToken) {
-    let (request, is_copied) = (request(&cluster, &group), cluster.is_copied());
-    stop.run_until_cancelled(ask_until_vouched(&cluster, &group, &request, is_copied)).await;
+pub(crate) async fn present(
+    cluster: Arc<ClusterState>,
+    groups: BTreeMap<PartitionId, Group>,
+    stop: CancellationToken,
+) {
+    let (request, is_copied) = (request(&cluster, &groups), cluster.is_copied());
+    stop.run_until_cancelled(ask_until_vouched(&cluster, &groups, &request, is_copied)).await;
 }
 
-fn request(cluster: &ClusterState, group: &Group) -> Bytes {
-    let presented = Presented::new(&cluster.links.identity, cluster.replica, group.position());
+fn request(cluster: &ClusterState, groups: &BTreeMap<PartitionId, Group>) -> Bytes {
+    let ends = groups.iter().map(|(partition, group)| (*partition, group.position())).collect();
+    let presented = Presented::new(&cluster.links.identity, cluster.replica, ends);
     RequestKind::Present.with(&serde_json::to_vec(&presented).expect("numbers are JSON"))
 }
 
 /// Asks until the quarantine can end, or never does.
-async fn ask_until_vouched(cluster: &ClusterState, group: &Group, request: &Bytes, is_copied: bool) {
+async fn ask_until_vouched(
+    cluster: &ClusterState,
+    groups: &BTreeMap<PartitionId, Group>,
+    request: &Bytes,
+    is_copied: bool,
+) {
+    let end_quarantine = || groups.values().for_each(Group::end_quarantine);
     let mut said: Option<Instant> = None;
     loop {
         if planted::has(Bug::OldCopyTakesPart) {
-            group.end_quarantine();
+            end_quarantine();
         }
         let links = &cluster.links;
         let round = Round::of(links.ask_all(request, ANSWER_TIMEOUT).await);
@@ -120,7 +133,7 @@ async fn ask_until_vouched(cluster: &ClusterState, group: &Group, request: &Byte
         }
         if round.is_enough(links.cluster_size(), is_copied) {
             cluster.note_vouched();
-            group.end_quarantine();
+            end_quarantine();
             return;
         }
         if said.is_none_or(|said| said.elapsed() >= SAY_INTERVAL) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use export::{Hub, RecordsAfter};
-use protocol::Name;
+use partition::Partition;
+use protocol::{Name, PartitionId};
 use replication::Group;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
@@ -25,21 +26,21 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const SHOWN_LOOK: Duration = Duration::from_millis(5);
 const SHOWN_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Lets exporters fetch records from other brokers. Their threads wait until the broker stops.
-pub(crate) fn fetch_with(exports: &Hub, links: &Arc<Links>) {
+/// Lets exporters of a partition fetch records from other brokers. Their threads wait until the broker stops.
+pub(crate) fn fetch_with(exports: &Hub, partition: PartitionId, links: &Arc<Links>) {
     let (links, runtime) = (Arc::downgrade(links), Handle::current());
     exports.fetch_with(move |after, upto| {
         let links = links.upgrade().ok_or("the broker stops")?;
         let closed = links.closing();
         runtime.block_on(async {
-            let fetched = fetch(&links, after, upto);
+            let fetched = fetch(&links, partition, after, upto);
             closed.run_until_cancelled(fetched).await.unwrap_or_else(|| Err("the broker stops".to_owned()))
         })
     });
 }
 
-async fn fetch(links: &Links, after: u64, upto: u64) -> Result<RecordsAfter, String> {
-    let request = RequestKind::Records.about(after, &upto.to_be_bytes());
+async fn fetch(links: &Links, partition: PartitionId, after: u64, upto: u64) -> Result<RecordsAfter, String> {
+    let request = RequestKind::Records.of_partition(partition).about(after, &upto.to_be_bytes());
     let others = links.peers.all().iter().map(|(broker, peer)| (*broker, peer)).collect();
     let read = |answer: Bytes| RecordsAfter::decode(&answer);
     let (_, records) = ask_in_turn(others, Lane::Bulk, request, ANSWER_TIMEOUT, read).await?;
@@ -47,10 +48,10 @@ async fn fetch(links: &Links, after: u64, upto: u64) -> Result<RecordsAfter, Str
 }
 
 /// Answers another broker that lacks records.
-pub(crate) async fn give(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
+pub(crate) async fn give(partition: &Partition, mut request: Bytes) -> Result<Bytes, String> {
     let mut number = || request.try_get_u64().map_err(|error| error.to_string());
     let (after, upto) = (number()?, number()?);
-    let exports = node.exports().map(Arc::clone).ok_or("this broker has no exporters")?;
+    let exports = partition.exports().map(Arc::clone).ok_or("this broker has no exporters")?;
     let read = tokio::task::spawn_blocking(move || {
         exports.records_after(after, upto).map(|found| Bytes::from(found.encode()))
     });
@@ -59,37 +60,38 @@ pub(crate) async fn give(node: &Node, mut request: Bytes) -> Result<Bytes, Strin
 
 /// Asks the leader's exporter to hand on records up to a position that a search on this broker waits for, and notes
 /// when they are shown. Returns at once.
-pub(crate) fn look_for(node: &Node, exporter: &str, position: u64) {
+pub(crate) fn look_for(node: &Node, partition: &Partition, exporter: &str, position: u64) {
     let Some(cluster) = &node.cluster else { return };
-    if node.leads() {
+    if partition.leads() {
         return;
     }
-    let (asking, group, exporter) = (Arc::clone(cluster), node.first().group().clone(), Name::from(exporter));
+    let (asking, number) = (Arc::clone(cluster), partition.number());
+    let (group, exporter) = (partition.group().clone(), Name::from(exporter));
     let ask = move |position| {
         let (cluster, group, exporter) = (Arc::clone(&asking), group.clone(), exporter.clone());
-        async move { ask_leader(&cluster, &group, exporter.as_str(), position).await }
+        async move { ask_leader(&cluster, (number, &group), exporter.as_str(), position).await }
     };
-    look_elsewhere(node, cluster, position, ask);
+    look_elsewhere(node, number, cluster, position, ask);
 }
 
 /// Waits for a position like [`look_for`]; `ask` gets it from the leader.
 pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
     node: &Node,
+    partition: PartitionId,
     cluster: &Arc<ClusterState>,
     position: u64,
     ask: impl Fn(u64) -> F + Send + 'static,
 ) {
-    let question = &cluster.shown;
+    let question = &cluster.part(partition).shown;
     if question.wanted.fetch_max(position, Ordering::AcqRel) >= position
         || question.is_asked.swap(true, Ordering::AcqRel)
     {
         return;
     }
     let cluster = Arc::clone(cluster);
-    let number = node.first().number();
     let shown = node.options().partition.export.clone();
     tokio::spawn(async move {
-        let question = &cluster.shown;
+        let question = &cluster.part(partition).shown;
         let mut told = 0;
         loop {
             let wanted = question.wanted.load(Ordering::Acquire);
@@ -105,7 +107,7 @@ pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
             }
             match ask(wanted).await {
                 Ok(position) => {
-                    shown.shown(number, position);
+                    shown.shown(partition, position);
                     told = position.max(told);
                 }
                 // The next one who looks asks again.
@@ -122,28 +124,28 @@ pub(crate) fn look_elsewhere<F: Future<Output = Result<u64, String>> + Send>(
 
 async fn ask_leader(
     cluster: &ClusterState,
-    group: &Group,
+    (partition, group): (PartitionId, &Group),
     exporter: &str,
     position: u64,
 ) -> Result<u64, String> {
-    let request = RequestKind::Shown.about(position, exporter.as_bytes());
+    let request = RequestKind::Shown.of_partition(partition).about(position, exporter.as_bytes());
     let mut answer = cluster.ask_leader(group, request, ANSWER_TIMEOUT).await?;
     answer.try_get_u64().map_err(|error| error.to_string())
 }
 
 /// Answers another broker up to which position the target shows records: up to the one that it looks for, if that is
 /// soon.
-pub(crate) async fn tell_shown(node: &Node, mut request: Bytes) -> Result<Bytes, String> {
+pub(crate) async fn tell_shown(partition: &Partition, mut request: Bytes) -> Result<Bytes, String> {
     let position = request.try_get_u64().map_err(|error| error.to_string())?;
     let exporter = String::from_utf8(request.to_vec()).map_err(|error| error.to_string())?;
-    let exports = node.exports().ok_or("this broker has no exporters")?;
+    let exports = partition.exports().ok_or("this broker has no exporters")?;
     let deadline = Instant::now() + SHOWN_PATIENCE;
     loop {
-        if !node.leads() {
+        if !partition.leads() {
             return Err("this broker does not lead".to_owned());
         }
         // In this order: the exporter knows of all records of a state that it was handed.
-        let stated = node.first().handed_on();
+        let stated = partition.handed_on();
         exports.hasten(&exporter).ok_or("this broker has no such exporter")?;
         let mut handed_on = exports.handed_on(&exporter).unwrap_or(0);
         if handed_on >= exports.last() {

@@ -12,6 +12,7 @@ use engine::Engine;
 use engine::entity::{PARKED_MAX, ParkedRecord};
 use export::{ChangeError, ExportError, Hub, Parked, ParkedRecords, Replayed};
 use parking_lot::Mutex;
+use partition::Partition;
 use planted::Bug;
 use protocol::{Command, Name, ParkRecord};
 use serde::{Deserialize, Serialize};
@@ -33,18 +34,18 @@ const REPLAY_ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
 /// The parked records in the state of a partition.
 #[derive(Debug)]
 pub(crate) struct ParkedInState {
-    node: Weak<Node>,
-    /// Apart from the node, whose end must not be on the thread of an exporter.
+    partition: Weak<Partition>,
+    /// Apart from the partition, whose end must not be on the thread of an exporter.
     engine: Weak<Mutex<Engine>>,
     closing: CancellationToken,
     runtime: Handle,
 }
 
 impl ParkedInState {
-    /// The parked records of a broker's partition. `closing` is cancelled when others reach the broker no more.
-    pub fn new(node: &Arc<Node>, closing: CancellationToken) -> Self {
-        let engine = Arc::downgrade(node.first().engine());
-        Self { node: Arc::downgrade(node), engine, closing, runtime: Handle::current() }
+    /// The parked records of a partition. `closing` is cancelled when others reach the broker no more.
+    pub fn new(partition: &Arc<Partition>, closing: CancellationToken) -> Self {
+        let engine = Arc::downgrade(partition.engine());
+        Self { partition: Arc::downgrade(partition), engine, closing, runtime: Handle::current() }
     }
 
     fn read<T>(&self, read: impl FnOnce(&Engine) -> Result<T, StateError>) -> Result<T, ExportError> {
@@ -55,11 +56,11 @@ impl ParkedInState {
 
     /// Runs a command. Blocks until it is done or refused.
     fn run(&self, command: Command) -> Result<(), ExportError> {
-        let (node, closing) = (Weak::clone(&self.node), self.closing.clone());
+        let (partition, closing) = (Weak::clone(&self.partition), self.closing.clone());
         let run = self.runtime.spawn(async move {
-            let node = node.upgrade().ok_or("the broker stops")?;
+            let partition = partition.upgrade().ok_or("the broker stops")?;
             // A group that has failed answers nothing more, and the next life waits for the end of this one.
-            let run = closing.run_until_cancelled(timeout(COMMAND_TIMEOUT, node.first().run_own(command)));
+            let run = closing.run_until_cancelled(timeout(COMMAND_TIMEOUT, partition.run_own(command)));
             let done = run.await.ok_or("the broker stops")?.map_err(|_| "no answer")?;
             done.map(drop).map_err(|error| error.to_string())
         });
@@ -153,23 +154,36 @@ impl ReplayAnswer {
 }
 
 impl Node {
-    /// Retries the parked records of an exporter. One with a target of all brokers does it where the partition is led.
+    /// Retries the parked records of an exporter. One with a target of all brokers does it where each partition is led.
     pub async fn replay_parked(&self, id: &str) -> Result<Replayed, ChangeError> {
-        let mut hubs = self.hubs();
-        let Some((_, exports)) = hubs.next() else { return Err(ChangeError::Unknown(id.to_owned())) };
+        let mut whole: Option<Replayed> = None;
+        for partition in self.all() {
+            let Some(exports) = partition.exports() else { continue };
+            let one = self.replay_of(partition, exports, id).await?;
+            whole = Some(match whole {
+                None => one,
+                Some(whole) => Replayed {
+                    replayed: whole.replayed + one.replayed,
+                    refused: whole.refused + one.refused,
+                    reason: whole.reason.or(one.reason),
+                },
+            });
+        }
+        whole.ok_or_else(|| ChangeError::Unknown(id.to_owned()))
+    }
+
+    async fn replay_of(
+        &self,
+        partition: &Partition,
+        exports: &Arc<Hub>,
+        id: &str,
+    ) -> Result<Replayed, ChangeError> {
         let is_shared = exports.status().exporters.iter().any(|one| one.id == id && one.is_shared);
-        let Some(cluster) = self.cluster.as_ref().filter(|_| is_shared && !self.leads()) else {
-            let mut whole = replay_here(Arc::clone(exports), id).await?;
-            for (_, exports) in hubs {
-                let Replayed { replayed, refused, reason } = replay_here(Arc::clone(exports), id).await?;
-                whole.replayed += replayed;
-                whole.refused += refused;
-                whole.reason = whole.reason.or(reason);
-            }
-            return Ok(whole);
+        let Some(cluster) = self.cluster.as_ref().filter(|_| is_shared && !partition.leads()) else {
+            return replay_here(Arc::clone(exports), id).await;
         };
-        let request = RequestKind::ReplayParked.with(id.as_bytes());
-        let answer = cluster.ask_leader(self.first().group(), request, REPLAY_ANSWER_TIMEOUT).await;
+        let request = RequestKind::ReplayParked.of_partition(partition.number()).with(id.as_bytes());
+        let answer = cluster.ask_leader(partition.group(), request, REPLAY_ANSWER_TIMEOUT).await;
         let answer = answer.map_err(|reason| ChangeError::File(io::Error::other(reason)))?;
         let answer: ReplayAnswer = serde_json::from_slice(&answer).map_err(io::Error::other)?;
         answer.into_result(id)
@@ -182,12 +196,12 @@ async fn replay_here(exports: Arc<Hub>, id: &str) -> Result<Replayed, ChangeErro
 }
 
 /// Answers another broker that was asked to have parked records tried again.
-pub(crate) async fn replay_for(node: &Node, request: Bytes) -> Result<Bytes, String> {
+pub(crate) async fn replay_for(partition: &Partition, request: Bytes) -> Result<Bytes, String> {
     let id = String::from_utf8(request.to_vec()).map_err(|error| error.to_string())?;
-    if !node.leads() {
+    if !partition.leads() {
         return Err("this broker does not lead".to_owned());
     }
-    let exports = node.exports().ok_or("this broker has no exporters")?;
+    let exports = partition.exports().ok_or("this broker has no exporters")?;
     let done = ReplayAnswer::of(replay_here(Arc::clone(exports), &id).await);
     Ok(serde_json::to_vec(&done).expect("numbers and texts are JSON").into())
 }

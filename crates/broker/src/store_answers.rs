@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use cluster::RequestKind;
+use partition::Partition;
+use protocol::PartitionId;
 use tokio::time::{Instant, sleep};
 
 use crate::node::Node;
 use crate::shared_exports::look_elsewhere;
-use crate::store_queries::{LOOK, StoreQueries};
+use crate::store_queries::LOOK;
 
 /// How long a broker waits for its copy when another one wants to know how far it is.
 const SHOWN_PATIENCE: Duration = Duration::from_secs(3);
@@ -19,48 +20,44 @@ const QUERY_PATIENCE: Duration = Duration::from_millis(500);
 const OWN_PATIENCE: Duration = Duration::from_millis(250);
 
 /// Finds out how far another broker's copy is if this one's does not show a position soon. Returns at once.
-pub(crate) fn look_for(node: &Node, position: u64) {
+pub(crate) fn look_for(node: &Node, partition: &Partition, position: u64) {
     let Some((queries, cluster)) = node.options().store.as_ref().zip(node.cluster.as_ref()) else { return };
-    if queries.is_here(position) {
+    let number = partition.number();
+    if queries.shows(number, position) {
         return;
     }
     let (queries, shown) = (Arc::clone(queries), Arc::clone(&queries.shown));
-    let number = node.first().number();
     let ask = move |position| {
         let (queries, shown) = (Arc::clone(&queries), Arc::clone(&shown));
         async move {
             if queries.own.is_some() {
                 let deadline = Instant::now() + OWN_PATIENCE;
-                while Instant::now() < deadline && !queries.is_here(position) {
+                while Instant::now() < deadline && !queries.shows(number, position) {
                     sleep(LOOK).await;
                 }
-                if queries.is_here(position) {
+                if queries.shows(number, position) {
                     return Ok(position);
                 }
             }
-            let position = queries.ask_shown(position).await?;
+            let position = queries.ask_shown(number, position).await?;
             shown(number, position);
             Ok(position)
         }
     };
-    look_elsewhere(node, cluster, position, ask);
+    look_elsewhere(node, number, cluster, position, ask);
 }
 
-/// Answers another broker.
-pub(crate) async fn answer(node: &Node, kind: RequestKind, mut request: Bytes) -> Result<Bytes, String> {
+/// Tells another broker up to which position of a partition the copy of this one shows records: the one that is looked
+/// for, if that is soon.
+pub(crate) async fn tell_shown(
+    node: &Node,
+    partition: &Partition,
+    mut request: Bytes,
+) -> Result<Bytes, String> {
     let position = request.try_get_u64().map_err(|error| error.to_string())?;
-    let queries = node.options().store.clone().ok_or("it has no copy of the store")?;
-    match kind {
-        RequestKind::StoreShown => tell_shown(node, &queries, position).await,
-        RequestKind::StoreQuery => answer_question(node, &queries, position, request).await,
-        _ => unreachable!("a request of kind {kind:?} is none to the store"),
-    }
-}
-
-/// Tells up to which position the copy of this broker shows records: the one that is looked for, if that is soon.
-async fn tell_shown(node: &Node, queries: &StoreQueries, position: u64) -> Result<Bytes, String> {
-    let shown = queries.until_shown(node.first(), position, SHOWN_PATIENCE).await?;
-    let lag = match node.exports().and_then(|exports| exports.hasten(queries.exporter)) {
+    let queries = node.options().store.as_ref().ok_or("it has no copy of the store")?;
+    let shown = queries.until_shown(partition, position, SHOWN_PATIENCE).await?;
+    let lag = match partition.exports().and_then(|exports| exports.hasten(queries.exporter)) {
         Some(hastened) if shown < position => hastened.lag,
         _ => Duration::ZERO,
     };
@@ -70,17 +67,27 @@ async fn tell_shown(node: &Node, queries: &StoreQueries, position: u64) -> Resul
     Ok(answer.freeze())
 }
 
-/// Answers a question from the copy of this broker, if that shows everything up to a position.
-async fn answer_question(
+/// Answers a question of another broker from the copy of this one, if that shows everything up to its positions: those
+/// of as many partitions as it gives.
+pub(crate) async fn answer_question(
     node: &Node,
-    queries: &StoreQueries,
-    position: u64,
-    question: Bytes,
+    given: PartitionId,
+    mut request: Bytes,
 ) -> Result<Bytes, String> {
-    let shown = queries.until_shown(node.first(), position, QUERY_PATIENCE).await?;
-    if shown < position {
-        return Err(format!("its copy of the store goes up to {shown}, not {position}"));
+    let queries = node.options().store.as_ref().ok_or("it has no copy of the store")?;
+    if usize::from(given) > node.all().len() {
+        return Err(format!("it has {} partitions, not {given}", node.all().len()));
+    }
+    for partition in &node.all()[..usize::from(given)] {
+        let position = request.try_get_u64().map_err(|error| error.to_string())?;
+        let shown = queries.until_shown(partition, position, QUERY_PATIENCE).await?;
+        if shown < position {
+            let number = partition.number();
+            return Err(format!(
+                "its copy of the store goes up to {shown} of partition {number}, not {position}"
+            ));
+        }
     }
     let own = queries.own.as_ref().ok_or("it has no copy of the store")?;
-    (own.answer)(question).await.map(Bytes::from)
+    (own.answer)(request).await.map(Bytes::from)
 }

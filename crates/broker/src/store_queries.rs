@@ -3,12 +3,14 @@
 //! A broker goes by its own setting whether it has a copy, and asks all others, of which those without one say so. So
 //! nothing is lost when brokers are set differently.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes};
+use broker_api::Positions;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -19,6 +21,7 @@ use transport::Lane;
 
 use cluster::{Links, RequestKind, ask, ask_in_turn};
 use partition::Partition;
+use protocol::{FIRST_PARTITION, PartitionId};
 
 use crate::cluster_state::ClusterState;
 use crate::readiness::Readiness;
@@ -32,13 +35,13 @@ const NOT_WHOLE: &str = "its copy of the store is not whole";
 /// Interval at which a broker with a copy asks whether others have whole ones.
 const OTHERS_LOOK: Duration = Duration::from_secs(3);
 
-type Position = Box<dyn Fn() -> u64 + Send + Sync>;
+type Position = Box<dyn Fn(PartitionId) -> u64 + Send + Sync>;
 type Lacking = Box<dyn Fn() -> Option<String> + Send + Sync>;
 type AnswerWith = Box<dyn Fn(Bytes) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
 /// The copy of the store that this broker has.
 pub struct OwnCopy {
-    /// Position up to which it shows records.
+    /// Position up to which it shows records of a partition.
     pub position: Position,
     /// The records that it lacks, if it has not all that it needs; then it answers nobody.
     pub lacking: Lacking,
@@ -101,7 +104,10 @@ impl StoreQueries {
 
     /// Asks the others whether their copies are whole, if that of this broker is one of several.
     async fn look_at_others(&self) {
-        let is_one = self.own.as_ref().is_some_and(|own| (own.lacking)().is_none() && (own.position)() > 0);
+        let is_one = self
+            .own
+            .as_ref()
+            .is_some_and(|own| (own.lacking)().is_none() && (own.position)(FIRST_PARTITION) > 0);
         let links = self.links();
         let Some(links) = links.filter(|_| is_one && self.wanted > 1) else {
             return self.is_last.store(false, Ordering::Relaxed);
@@ -133,9 +139,15 @@ impl StoreQueries {
         self.exporter == exporter
     }
 
-    /// Whether this broker has a copy that shows everything up to a position.
-    pub fn is_here(&self, at_least: u64) -> bool {
-        self.own.as_ref().is_some_and(|own| (own.lacking)().is_none() && (own.position)() >= at_least)
+    /// Whether this broker has a copy that shows everything of a partition up to a position.
+    pub(crate) fn shows(&self, partition: PartitionId, at_least: u64) -> bool {
+        self.is_here(&Positions::at(partition, at_least))
+    }
+
+    /// Whether this broker has a copy that shows everything up to positions of partitions.
+    pub fn is_here(&self, at_least: &Positions) -> bool {
+        let Some(own) = self.own.as_ref().filter(|own| (own.lacking)().is_none()) else { return false };
+        at_least.iter().all(|(partition, position)| (own.position)(partition) >= position)
     }
 
     /// Whether this broker has caught up with its cluster since it started. Before that, a copy that lacks nothing may
@@ -165,9 +177,9 @@ impl StoreQueries {
         self.own.as_ref().and_then(|own| (own.lacking)())
     }
 
-    /// Has a broker answer whose copy shows everything up to a position. An error is why none does.
-    pub async fn ask(&self, at_least: u64, question: &[u8]) -> Result<Vec<u8>, String> {
-        let request = RequestKind::StoreQuery.about(at_least, question);
+    /// Has a broker answer whose copy shows everything up to positions of partitions. An error is why none does.
+    pub async fn ask(&self, at_least: &Positions, question: &[u8]) -> Result<Vec<u8>, String> {
+        let request = request_at(at_least, question);
         let links = self.links().ok_or("the broker starts or stops")?;
         let (mut others, latest) = (links.other_numbers(), self.latest.load(Ordering::Relaxed));
         // False comes first.
@@ -178,11 +190,11 @@ impl StoreQueries {
         Ok(answer.into())
     }
 
-    /// The position that some other copy shows: the one that is looked for, if any does soon. All are asked at once,
+    /// The position of a partition that some other copy shows: the one that is looked for, if any does soon. All are asked at once,
     /// so that one that is behind or does not answer keeps nobody waiting.
-    pub(crate) async fn ask_shown(&self, position: u64) -> Result<u64, String> {
+    pub(crate) async fn ask_shown(&self, partition: PartitionId, position: u64) -> Result<u64, String> {
         let links = self.links().ok_or("the broker starts or stops")?;
-        let request = RequestKind::StoreShown.about(position, &[]);
+        let request = RequestKind::StoreShown.of_partition(partition).about(position, &[]);
         let asked = links.peers.all().iter().map(|(broker, peer)| {
             let request = request.clone();
             async move {
@@ -231,7 +243,7 @@ impl StoreQueries {
             if let Some(reason) = (own.lacking)() {
                 return Err(format!("{NOT_WHOLE}: {reason}"));
             }
-            let shown = (own.position)();
+            let shown = (own.position)(partition.number());
             if shown >= position || needed(partition, position).is_ok_and(|needed| shown >= needed) {
                 return Ok(shown.max(position));
             }
@@ -242,6 +254,19 @@ impl StoreQueries {
             sleep(LOOK).await;
         }
     }
+}
+
+/// A question to a copy that shows positions: those of the first partition and the ones after it, as far as they are
+/// given. The head tells how many.
+fn request_at(at_least: &Positions, question: &[u8]) -> Bytes {
+    let known: BTreeMap<PartitionId, u64> = at_least.iter().collect();
+    let last = known.keys().next_back().copied().unwrap_or(FIRST_PARTITION);
+    let mut rest = BytesMut::with_capacity(8 * usize::from(last) + question.len());
+    for partition in FIRST_PARTITION..=last {
+        rest.put_u64(known.get(&partition).copied().unwrap_or_default());
+    }
+    rest.put(question);
+    RequestKind::StoreQuery.of_partition(last).with(&rest)
 }
 
 /// Checks periodically whether other brokers have whole copies, until shutdown. Does not keep the node alive.

@@ -2,27 +2,28 @@
 //!
 //! Entries wait while it lasts and find the new leader afterwards, so that no request fails.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use broker_api::SubmitError;
-use protocol::Rejection;
+use partition::Partition;
+use protocol::{PartitionId, Rejection};
 use replication::{Members, Role};
 use tokio::time::timeout;
 
 use crate::cluster_state::ClusterState;
 use crate::node::Node;
 use crate::successor::Successor;
-use cluster::ReplicaNumber;
+use cluster::{ReplicaNumber, placement};
 
 /// Time for which entries may wait for the next leader; after that, this broker leads on. Longer, this broker leads on.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Node {
-    /// Hands the partition to a broker, or to the one that has most of the log, and resolves when it leads. If this
-    /// broker does not lead, it asks the one that does. An error says why the leader is the same as before.
-    pub async fn hand_over(&self, to: Option<u32>) -> Result<u32, SubmitError> {
-        let own = self.options().partition.node_id;
+    /// Hands the partitions to a broker, or each to the one that has most of its log, and resolves with their leaders. An
+    /// error says why a leader is the same as before; those of earlier partitions may have changed.
+    pub async fn hand_over(&self, to: Option<u32>) -> Result<BTreeMap<PartitionId, u32>, SubmitError> {
+        let own = self.number();
         let has = |to: u32| match &self.cluster {
             Some(cluster) => cluster.links.brokers().contains_key(&to),
             None => to == own,
@@ -31,21 +32,40 @@ impl Node {
             let reason = format!("broker: expected the number of a broker of the cluster, but found {to}");
             return Err(Rejection::invalid_argument(reason).into());
         }
-        let Some(cluster) = &self.cluster else { return Ok(own) };
-        let mut role = self.first().group().role();
+        let mut leaders = BTreeMap::new();
+        for partition in self.all() {
+            leaders.insert(partition.number(), self.hand_over_one(partition, to).await?);
+        }
+        Ok(leaders)
+    }
+
+    /// Hands each partition to the broker that is to lead it by its place, and resolves with their leaders.
+    pub async fn rebalance(&self) -> Result<BTreeMap<PartitionId, u32>, SubmitError> {
+        let mut leaders = BTreeMap::new();
+        for partition in self.all() {
+            let preferred = self.preferred_leader(partition.number());
+            leaders.insert(partition.number(), self.hand_over_one(partition, Some(preferred)).await?);
+        }
+        Ok(leaders)
+    }
+
+    /// Hands a partition over. If this broker does not lead it, it asks the one that does.
+    async fn hand_over_one(&self, partition: &Partition, to: Option<u32>) -> Result<u32, SubmitError> {
+        let Some(cluster) = &self.cluster else { return Ok(self.number()) };
+        let mut role = partition.group().role();
         // Right after an election, this broker may not know the new leader yet.
         let known = timeout(PATIENCE, role.wait_for(Role::has_leader)).await;
         let role = known.ok().and_then(Result::ok).map_or(Role::Unavailable, |role| *role);
         let leader = match role {
-            Role::Leader { .. } => self.hand_over_here(cluster, to.into()).await,
-            Role::Follower { leader: Some(leader), .. } => cluster.links.hand_over(leader, to).await,
+            Role::Leader { .. } => self.hand_over_here(cluster, partition, to.into()).await,
+            Role::Follower { leader: Some(leader), .. } => {
+                cluster.links.hand_over(leader, partition.number(), to).await
+            }
             Role::Follower { leader: None, .. } | Role::Unavailable => Err("it has no leader".to_owned()),
         };
         leader.map_err(|reason| {
-            SubmitError::Unavailable(format!(
-                "Expected to hand over partition {}, but {reason}",
-                self.first().number()
-            ))
+            let number = partition.number();
+            SubmitError::Unavailable(format!("Expected to hand over partition {number}, but {reason}"))
         })
     }
 
@@ -62,19 +82,30 @@ impl Node {
         self.replicas().voters.into_iter().map(|number| ReplicaNumber::of(number).broker).collect()
     }
 
-    /// The replicas of the partition, by their numbers: that of the broker, and 2^32 more for each replacement.
+    /// The replicas of the first partition, by their numbers: that of the broker, and 2^32 more for each replacement.
     pub fn replicas(&self) -> Members {
         self.first().group().members()
     }
 
-    /// Hands over the partition, which this broker leads. Returns the number of the broker that leads next.
-    pub(crate) async fn hand_over_here(&self, cluster: &ClusterState, to: Successor) -> Result<u32, String> {
-        let own = self.options().partition.node_id;
-        if to == Successor::Broker(own) {
-            return Ok(own);
+    /// The broker that is to lead a partition by its place.
+    pub(crate) fn preferred_leader(&self, partition: PartitionId) -> u32 {
+        let Some(cluster) = &self.cluster else { return self.number() };
+        let brokers: BTreeSet<u32> = cluster.links.brokers().keys().copied().collect();
+        placement(&brokers, partition, brokers.len())[0].broker
+    }
+
+    /// Hands over a partition, which this broker leads. Returns the number of the broker that leads next.
+    pub(crate) async fn hand_over_here(
+        &self,
+        cluster: &ClusterState,
+        partition: &Partition,
+        to: Successor,
+    ) -> Result<u32, String> {
+        if to == Successor::Broker(self.number()) {
+            return Ok(self.number());
         }
         let mut followers: Vec<u64> =
-            self.first().group().followers().into_iter().map(|(node, _)| node).collect();
+            partition.group().followers().into_iter().map(|(node, _)| node).collect();
         let broker_of = |node: u64| ReplicaNumber::of(node).broker;
         let no_room = |broker| cluster.links.rooms.no_room(broker);
         if let Successor::Broker(to) = to {
@@ -87,9 +118,9 @@ impl Node {
         let all_full = followers.iter().all(|node| no_room(broker_of(*node)).is_some());
         let without_room = to == Successor::AnyInNeed && all_full;
         followers.retain(|node| without_room || no_room(broker_of(*node)).is_none());
-        let leader = hand_over_to_any(self, cluster, &followers, without_room).await?;
+        let leader = hand_over_to_any(partition, cluster, &followers, without_room).await?;
         let leader = ReplicaNumber::of(leader).broker;
-        tracing::info!(partition = self.first().number(), leader, "another broker leads now");
+        tracing::info!(partition = partition.number(), leader, "another broker leads now");
         Ok(leader)
     }
 }
@@ -97,12 +128,12 @@ impl Node {
 /// Hands the partition to the first follower that takes it. Each has its share of the time: one that hangs must not
 /// keep the others from being asked.
 async fn hand_over_to_any(
-    node: &Node,
+    partition: &Partition,
     cluster: &ClusterState,
     followers: &[u64],
     without_room: bool,
 ) -> Result<u64, String> {
-    first_that_takes(followers, |follower| hand_over(node, cluster, follower, without_room)).await
+    first_that_takes(followers, |follower| hand_over(partition, cluster, follower, without_room)).await
 }
 
 async fn first_that_takes<F>(followers: &[u64], hand_over: impl Fn(u64) -> F) -> Result<u64, String>
@@ -129,14 +160,14 @@ where
 
 /// Hands the partition to a follower. Entries wait until this future ends.
 async fn hand_over(
-    node: &Node,
+    partition: &Partition,
     cluster: &ClusterState,
     follower: u64,
     without_room: bool,
 ) -> Result<u64, String> {
-    let pause = node.first().group().pause_for(follower).await.map_err(|error| error.to_string())?;
-    cluster.links.stand_for_election(follower, without_room).await?;
-    let mut role = node.first().group().role();
+    let pause = partition.group().pause_for(follower).await.map_err(|error| error.to_string())?;
+    cluster.links.stand_for_election(follower, partition.number(), without_room).await?;
+    let mut role = partition.group().role();
     let another = role
         .wait_for(|role| matches!(role, Role::Follower { leader: Some(_), .. }))
         .await

@@ -189,7 +189,7 @@ pub fn factory(broker: u32) -> Factory {
     let copies = Arc::new(Copies::new(move |target: &Path| {
         let archive = of(broker);
         std::fs::write(target, archive.write()).map_err(|error| error.to_string())?;
-        Ok(archive.upto)
+        Ok(BTreeMap::from([(protocol::FIRST_PARTITION, archive.upto)]))
     }));
     let given = Arc::clone(&copies);
     let make = move |_| {
@@ -202,7 +202,7 @@ pub fn factory(broker: u32) -> Factory {
 /// The archive of a broker as the others ask for it.
 pub fn queries(broker: u32) -> Arc<StoreQueries> {
     let own = OwnCopy {
-        position: Box::new(move || of(broker).upto),
+        position: Box::new(move |_| of(broker).upto),
         lacking: Box::new(move || match of(broker).state {
             ArchiveState::Unknown | ArchiveState::Whole => None,
             ArchiveState::UnderWay(reason) | ArchiveState::Lost(reason) => Some(reason),
@@ -346,7 +346,7 @@ fn noted(record: &Record) -> Noted {
 impl ToArchive {
     /// Has another broker's archive take the place of this one.
     fn fetch(&self, needed: u64) -> Result<(), NoCopy> {
-        let file = self.copies.fetch(needed)?;
+        let file = self.copies.fetch(&BTreeMap::from([(protocol::FIRST_PARTITION, needed)]))?;
         let failed = |error: std::io::Error| NoCopy::now(error.to_string());
         let text = std::fs::read_to_string(&file).map_err(failed)?;
         std::fs::remove_file(file).map_err(failed)?;

@@ -189,6 +189,23 @@ pub(super) fn sweeps(broker: &Arc<Supervisor>) -> impl Fn() -> bool + use<> {
     }
 }
 
+/// How the states of a partition compare.
+fn comparison(compared: &broker::Comparison) -> StateComparison {
+    let replica = |(broker, found): (&u32, &Result<broker::StateHash, String>)| {
+        let state = ReplicaState {
+            index: found.as_ref().ok().map(|found| found.index),
+            hash: found.as_ref().ok().map(|found| format!("{:016x}", found.hash)),
+            failure: found.as_ref().err().cloned(),
+            differs: compared.differing.contains(broker),
+        };
+        (*broker, state)
+    };
+    let replicas: BTreeMap<u32, ReplicaState> = compared.hashes.iter().map(replica).collect();
+    let first = replicas.values().next().and_then(|state| state.hash.clone());
+    let equal = first.is_some() && replicas.values().all(|state| state.hash == first);
+    StateComparison { equal, replicas }
+}
+
 /// A running broker, as the management port sees it.
 struct Node {
     broker: Arc<broker::Node>,
@@ -369,8 +386,11 @@ impl Operations for Node {
         to: Option<u32>,
     ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, u32>, OperationError>> {
         async move {
-            let leader = self.broker.hand_over(to).await.map_err(failed)?;
-            Ok(self.broker.partition_numbers().map(|number| (number, leader)).collect())
+            let done = match to {
+                Some(_) => self.broker.hand_over(to).await,
+                None => self.broker.rebalance().await,
+            };
+            done.map_err(failed)
         }
         .boxed()
     }
@@ -380,20 +400,7 @@ impl Operations for Node {
     ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, StateComparison>, OperationError>> {
         async move {
             let compared = self.broker.compare_states().await.map_err(OperationError::Failed)?;
-            let replica = |(broker, found): (&u32, &Result<broker::StateHash, String>)| {
-                let state = ReplicaState {
-                    index: found.as_ref().ok().map(|found| found.index),
-                    hash: found.as_ref().ok().map(|found| format!("{:016x}", found.hash)),
-                    failure: found.as_ref().err().cloned(),
-                    differs: compared.differing.contains(broker),
-                };
-                (*broker, state)
-            };
-            let replicas: BTreeMap<u32, ReplicaState> = compared.hashes.iter().map(replica).collect();
-            let first = replicas.values().next().and_then(|state| state.hash.clone());
-            let equal = first.is_some() && replicas.values().all(|state| state.hash == first);
-            let compared = StateComparison { equal, replicas };
-            Ok(BTreeMap::from([(self.broker.partition_number(), compared)]))
+            Ok(compared.iter().map(|(partition, compared)| (*partition, comparison(compared))).collect())
         }
         .boxed()
     }

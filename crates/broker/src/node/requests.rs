@@ -98,15 +98,15 @@ impl Node {
                 return Recorded::default();
             };
             let position = partition.handed_on();
-            store_answers::look_for(self, position);
+            store_answers::look_for(self, partition, position);
             let positions = Positions::at(partition.number(), position);
             return Recorded { positions, lag: store.lag(), is_stalled: false };
         };
         let has_copies = store.is_some_and(|store| store.is_fed_by(exporter));
         if is_elsewhere {
-            look_for(self, exporter, position);
+            look_for(self, partition, exporter, position);
         } else if has_copies {
-            store_answers::look_for(self, position);
+            store_answers::look_for(self, partition, position);
         }
         // Another copy may get on.
         let is_stalled = is_off || is_failing && !has_copies;
@@ -241,7 +241,11 @@ impl Broker for Node {
         };
         let links = self.cluster.as_ref().map(|cluster| &cluster.links);
         let brokers = match &self.cluster {
-            Some(cluster) => cluster.brokers_with(own, *self.first().group().role().borrow()),
+            Some(cluster) => {
+                let roles = self.all().iter();
+                let roles = roles.map(|partition| (partition.number(), *partition.group().role().borrow()));
+                cluster.brokers_with(own, &roles.collect())
+            }
             None => vec![own],
         };
         let cluster_size = links.map_or(1, |links| links.cluster_size());

@@ -11,6 +11,7 @@ use partition::{
     ClusterTime, Disk, LocalPositions, Others, Partition, PartitionOptions, RecordTarget, ReplayedPartition,
     Surroundings,
 };
+use protocol::PartitionId;
 use replication::{Group, GroupOptions, LogStore};
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +57,9 @@ impl Node {
         let shutdown = CancellationToken::new();
         let replayed = Box::pin(start.replay(engines, &log, &shutdown)).await?;
         Restored::remove(&data_dir)?;
-        let cluster = links.map(|links| ClusterState::open(links, replica, &data_dir)).transpose()?;
+        let numbers = || replayed.iter().map(ReplayedPartition::number);
+        let cluster =
+            links.map(|links| ClusterState::open(links, replica, &data_dir, numbers())).transpose()?;
         let mut partitions = Vec::with_capacity(replayed.len());
         for replayed in replayed {
             let others = cluster.as_ref().map(|cluster| join(cluster, &replayed));
@@ -108,8 +111,10 @@ impl Node {
         tasks.push(tokio::spawn(supervise(Arc::downgrade(self))));
         tasks.extend(channels::begin(self, &self.shutdown));
         let Some(cluster) = &self.cluster else { return };
-        if let Some(exports) = self.exports() {
-            exports.park_with(ParkedInState::new(self, cluster.links.closing()));
+        for partition in &self.partitions {
+            if let Some(exports) = partition.exports() {
+                exports.park_with(ParkedInState::new(partition, cluster.links.closing()));
+            }
         }
         if let Some(queries) = &self.options.store {
             queries.attend(cluster, &self.readiness);
@@ -118,11 +123,8 @@ impl Node {
         attend(self);
         tasks.push(tokio::spawn(keep_statuses(Arc::downgrade(self), stop())));
         tasks.push(tokio::spawn(catching_up::catch_up(Arc::downgrade(self), stop())));
-        tasks.push(tokio::spawn(presenting::present(
-            Arc::clone(cluster),
-            self.first().group().clone(),
-            stop(),
-        )));
+        let groups = self.all().iter().map(|partition| (partition.number(), partition.group().clone()));
+        tasks.push(tokio::spawn(presenting::present(Arc::clone(cluster), groups.collect(), stop())));
     }
 }
 
@@ -131,7 +133,7 @@ fn join(cluster: &Arc<ClusterState>, replayed: &ReplayedPartition) -> Arc<dyn Ot
     comparison::judge_with(replayed.digests(), &cluster.links);
     let group = u64::from(replayed.number());
     cluster.links.groups.insert(group, cluster.replica.number(), replayed.group().clone());
-    Arc::new(LinkedBrokers(Arc::clone(&cluster.links)))
+    Arc::new(LinkedBrokers { links: Arc::clone(&cluster.links), partition: replayed.number() })
 }
 
 /// The parts of a start that all partitions have in common.
@@ -193,7 +195,7 @@ impl Start<'_> {
         engine: &Engine,
     ) -> Result<Surroundings, StartError> {
         let Self { options, links, .. } = *self;
-        let local = links.map(|links| local_positions(options, links)).transpose()?.map(Arc::new);
+        let local = links.map(|_| local_positions(options, partition.number)).transpose()?.map(Arc::new);
         let exports = exports(partition, engine, local.as_deref(), links)?;
         let data_dir = partition.data_dir.clone();
         Ok(Surroundings {
@@ -245,18 +247,19 @@ async fn enter(
         log_directory(&options.partition.data_dir).exists(),
     )?;
     let links = Arc::new(Links::open(replica, identity, &vote, &options.partition.data_dir, &options.peers)?);
-    vote.obtain(&links, &log_directory(&options.partition.data_dir)).await?;
+    if let Some(copies) = options.partition.export.copies() {
+        store_copies::fetch_with(copies, &links);
+    }
+    let log = log_directory(&options.partition.data_dir);
+    vote.obtain(&links, &log, options.partitions_count()).await?;
     Ok((Some(links), vote.replica()))
 }
 
-/// The positions of exporters whose targets this broker of a cluster has copies of.
-fn local_positions(options: &Options, links: &Arc<Links>) -> std::io::Result<LocalPositions> {
-    if let Some(copies) = options.partition.export.copies() {
-        store_copies::fetch_with(copies, links);
-    }
+/// The positions in a partition of exporters whose targets this broker of a cluster has copies of.
+fn local_positions(options: &Options, partition: PartitionId) -> std::io::Result<LocalPositions> {
     let directory = options.partition.data_dir.join("export");
     std::fs::create_dir_all(&directory)?;
-    let local = LocalPositions::open(&directory)?;
+    let local = LocalPositions::open(&directory, partition)?;
     if options.store.is_some() && options.partition.export.copies().is_none() {
         local.begin_gap()?;
     }
@@ -290,7 +293,7 @@ fn exports(
     let stream = options.export.stream.clone();
     let hub = Hub::open(stream, &directory, options.number, exporters, engine.position())?;
     if let Some(links) = links {
-        shared_exports::fetch_with(&hub, links);
+        shared_exports::fetch_with(&hub, options.number, links);
     }
     Ok(Some(Arc::new(hub)))
 }

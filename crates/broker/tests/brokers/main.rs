@@ -1,4 +1,4 @@
-//! Three brokers with one partition: any of them answers, and nothing acknowledged is lost when one goes away.
+//! Three brokers with one partition, and some with three: any of them answers, and nothing acknowledged is lost when one goes away.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
@@ -9,6 +9,7 @@ mod divergence;
 mod idempotency;
 mod joining;
 mod old_copies;
+mod partitions;
 mod purging;
 mod readiness;
 mod replacement;
@@ -26,8 +27,8 @@ use broker_api::{Broker, JobRequest, SubmitError};
 use bytes::Bytes;
 use futures::StreamExt;
 use protocol::{
-    Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, Query, QueryReply,
-    Resource, Response,
+    Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, PartitionId, Query,
+    QueryReply, Resource, Response,
 };
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -55,11 +56,18 @@ struct Settings {
     store: Option<SetUp>,
     log_kept_bytes: u64,
     min_free_bytes: u64,
+    partitions: PartitionId,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { exporters: Box::new(Vec::new), store: None, log_kept_bytes: 1 << 30, min_free_bytes: 0 }
+        Self {
+            exporters: Box::new(Vec::new),
+            store: None,
+            log_kept_bytes: 1 << 30,
+            min_free_bytes: 0,
+            partitions: 1,
+        }
     }
 }
 
@@ -123,7 +131,7 @@ impl Cluster {
             store(&mut options);
         }
         options.partition.wall_clock = WallClock::new(move || now_ms() + ahead.load(Ordering::Relaxed));
-        options
+        options.with_partitions(self.settings.partitions)
     }
 
     /// The threads of a broker that was dropped let go of its port and its files a moment later.
@@ -237,7 +245,11 @@ async fn submit(node: &Node, command: Command) -> Response {
 }
 
 async fn deploy(node: &Node) {
-    let resource = Resource { name: Name::from("p.bpmn"), content: MODEL.as_bytes().to_vec() };
+    deploy_model(node, MODEL).await;
+}
+
+async fn deploy_model(node: &Node, model: &str) {
+    let resource = Resource { name: Name::from("p.bpmn"), content: model.as_bytes().to_vec() };
     submit(node, Command::Deploy(Deploy { resources: vec![resource], tenant_id: Name::default_tenant() }))
         .await;
 }
@@ -443,7 +455,7 @@ async fn hand_over(at: &Node, wanted: u32) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match at.hand_over(Some(wanted)).await {
-            Ok(leader) => return assert_eq!(leader, wanted),
+            Ok(leaders) => return assert_eq!(leaders, [(1, wanted)].into()),
             Err(SubmitError::Unavailable(_)) if Instant::now() < deadline => look().await,
             Err(error) => panic!("{error}"),
         }

@@ -45,14 +45,14 @@ impl Cluster {
     }
 
     /// A copy of the directory of a broker that is stopped, as an operator takes it.
-    fn copied(&self, broker: u32) -> TempDir {
+    pub(super) fn copied(&self, broker: u32) -> TempDir {
         let target = tempfile::tempdir().unwrap();
         copy(self.directories[&broker].path(), target.path());
         target
     }
 
     /// Puts a copy, or these parts of it, in the place of a directory.
-    fn put_back(&mut self, broker: u32, old: &TempDir, parts: &[&str]) {
+    pub(super) fn put_back(&mut self, broker: u32, old: &TempDir, parts: &[&str]) {
         if parts.is_empty() {
             let target = tempfile::tempdir().unwrap();
             copy(old.path(), target.path());
@@ -68,7 +68,7 @@ impl Cluster {
     /// Starts a broker whose files are an old copy: it comes back as this replica, or as a later one if a busy machine
     /// lets it ask for a number twice. Either the others tell it, or its log and its state do not fit together, which
     /// its start finds.
-    async fn start_anew(&mut self, broker: u32, generation: u64) {
+    pub(super) async fn start_anew(&mut self, broker: u32, generation: u64) {
         self.start_again(broker).await;
         let is_new = |cluster: &Self| (generation..9).any(|later| has_replica(cluster, broker, later));
         let is_told = |cluster: &Self| replica_file(cluster, broker).contains("given-up");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use broker::{OwnCopy, StoreQueries};
+use broker_api::Positions;
 use export::{Copies, ExportError, Exporter, Factory, Flush};
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -52,8 +53,10 @@ impl Exporter for ToCopy {
         let path = self.copy.file.lock().clone();
         *self.copy.stored.lock() = Copy::read(&path);
         if self.copy.last() < acknowledged {
-            let fetched =
-                self.copies.fetch(acknowledged).map_err(|error| ExportError::Target(error.to_string()))?;
+            let fetched = self
+                .copies
+                .fetch(&[(1, acknowledged)].into())
+                .map_err(|error| ExportError::Target(error.to_string()))?;
             // It is durable then: a session that fails reads the file again, as a restart does.
             std::fs::rename(&fetched, &path).map_err(|error| ExportError::Target(error.to_string()))?;
             *self.copy.stored.lock() = Copy::read(&path);
@@ -116,7 +119,7 @@ impl Stores {
         let made = Arc::clone(&copy);
         let copies = Arc::new(Copies::new(move |target| {
             std::fs::copy(&*made.file.lock(), target).map_err(|error| error.to_string())?;
-            Ok(Copy::read(target).last().copied().unwrap_or(0))
+            Ok([(1, Copy::read(target).last().copied().unwrap_or(0))].into())
         }));
         let (fed, of_others) = (Arc::clone(&copy), Arc::clone(&copies));
         let make = move |_| -> Box<dyn Exporter> {
@@ -130,7 +133,7 @@ impl Stores {
         });
         let answering = Arc::clone(&copy);
         OwnCopy {
-            position: Box::new(move || copy.shown.load(Ordering::Relaxed)),
+            position: Box::new(move |_| copy.shown.load(Ordering::Relaxed)),
             lacking: Box::new(|| None),
             answer: Box::new(move |question| {
                 let answer = serde_json::to_vec(&(broker, question.to_vec(), answering.last())).unwrap();
@@ -167,7 +170,7 @@ impl Stores {
         let queries = Arc::clone(&self.queries.lock()[&broker]);
         let known = || self.shown[broker as usize].load(Ordering::Relaxed);
         let deadline = Instant::now() + PATIENCE;
-        while known() < wanted && !queries.is_here(wanted) {
+        while known() < wanted && !queries.is_here(&Positions::at(1, wanted)) {
             assert!(
                 Instant::now() < deadline,
                 "no copy shows {wanted} at {broker}: {}",
@@ -176,10 +179,10 @@ impl Stores {
             node.hasten_exports("store");
             look().await;
         }
-        if queries.is_here(wanted) {
+        if queries.is_here(&Positions::at(1, wanted)) {
             return (broker, self.copy_of(broker).last());
         }
-        let answer = queries.ask(known(), b"?").await.unwrap();
+        let answer = queries.ask(&Positions::at(1, known()), b"?").await.unwrap();
         let (other, question, last): (u32, Vec<u8>, u64) = serde_json::from_slice(&answer).unwrap();
         assert_eq!(question, b"?");
         (other, last)
@@ -238,7 +241,7 @@ async fn searches_at_any_broker_see_what_was_written_at_any_whichever_copy_is_aw
     // A request that is under way may keep a broker for a moment after it was dropped.
     let deadline = Instant::now() + PATIENCE;
     let error = loop {
-        match queries.ask(0, b"?").await {
+        match queries.ask(&Positions::default(), b"?").await {
             Ok(_) => assert!(Instant::now() < deadline, "a copy that is away answers"),
             Err(error) => break error,
         }
@@ -278,7 +281,7 @@ async fn a_copy_that_is_behind_is_not_asked() {
             assert!(last >= position);
         }
         let queries = Arc::clone(&stores.queries.lock()[&(1 - stuck)]);
-        let refused = queries.ask(position, b"?").await.unwrap_err();
+        let refused = queries.ask(&Positions::at(1, position), b"?").await.unwrap_err();
         assert!(refused.contains("goes up to") && refused.contains("it has no copy"), "{refused}");
         stores.copy_of(stuck).is_stuck.store(false, Ordering::Relaxed);
     }

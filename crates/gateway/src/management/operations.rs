@@ -79,7 +79,7 @@ pub trait Operations: Send + Sync + 'static {
     /// The disk of the data directory, once it was looked at.
     fn disk(&self) -> Option<DiskStatus>;
 
-    /// Hands the partitions to a broker, or each to any other; resolves with those that lead then, by partition.
+    /// Hands all partitions to a broker, or each to the one that is to lead it; resolves with the leaders, by partition.
     fn hand_over(&self, to: Option<u32>)
     -> BoxFuture<'_, Result<BTreeMap<PartitionId, u32>, OperationError>>;
 

@@ -65,20 +65,20 @@ pub(super) async fn change(
     serialized(broker.partitions())
 }
 
-/// `POST /actuator/rebalance[?broker=N]`: hands the partitions to a broker, 0 unless another is named, and answers with
-/// the one that leads each.
+/// `POST /actuator/rebalance[?broker=N]`: hands all partitions to a broker, or each to the one that is to lead it by its
+/// place, and answers with the one that leads each.
 pub(super) async fn rebalance(
     State(slot): State<Slot>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let wanted = match query.as_deref() {
-        None | Some("") => Some(0),
-        Some(query) => query.strip_prefix("broker=").and_then(|number| number.parse().ok()),
+        None | Some("") => Some(None),
+        Some(query) => query.strip_prefix("broker=").and_then(|number| number.parse().ok()).map(Some),
     };
     let Some(wanted) = wanted else {
         let query = query.unwrap_or_default();
         let detail = format!("Expected 'broker' to be the number of a broker, but the query was '{query}'");
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     };
-    serialized(running(&slot)?.hand_over(Some(wanted)).await?)
+    serialized(running(&slot)?.hand_over(wanted).await?)
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{OwnCopy, StoreQueries};
+use broker_api::Positions;
 use export::{Copies, Shown};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -54,15 +55,14 @@ fn with_copy(config: &Config, all: Arc<Progress>) -> Opened {
     let copied = options.clone();
     let copies = Arc::new(Copies::new(move |target| {
         let copy = copied.copy(target).map_err(|error| error.to_string())?;
-        // The file is one of the only partition, or of none yet.
-        Ok(copy.positions.first().map_or(0, |(_, position)| *position))
+        Ok(copy.positions.into_iter().collect())
     }));
     let progress = Arc::new(Progress::of_copy(Arc::clone(&all)));
     let exporter = exporter(config, &progress, Some(copies), None, sqlite_filler(options));
     let answering = Arc::clone(&reader);
     let (shown, of_own) = (Arc::clone(&progress), Arc::clone(&progress));
     let own = OwnCopy {
-        position: Box::new(move || shown.position(FIRST_PARTITION)),
+        position: Box::new(move |partition| shown.position(partition)),
         lacking: Box::new(move || of_own.wholeness.lacking()),
         answer: Box::new(move |question| {
             let reader = Arc::clone(&answering);
@@ -153,8 +153,8 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// The copy of this broker, if it shows a position.
-    fn near(&self, shown: u64) -> Option<&dyn Reader> {
+    /// The copy of this broker, if it shows positions.
+    fn near(&self, shown: &Positions) -> Option<&dyn Reader> {
         let (own, progress) = self.own.as_ref()?;
         let is_whole = progress.wholeness.state() == StoreState::Whole;
         (is_whole && self.queries.is_here(shown)).then_some(&**own)
@@ -170,19 +170,22 @@ impl Nearest {
         (has_rows && progress.wholeness.state() == StoreState::Unknown).then_some(&**own)
     }
 
-    /// The copy of this broker once it shows a position that the copy of a broker which is gone has shown; `None` if it
+    /// The copy of this broker once it shows positions that the copy of a broker which is gone has shown; `None` if it
     /// takes longer than the patience.
-    async fn near_soon(&self, shown: u64) -> Option<&dyn Reader> {
+    async fn near_soon(&self, shown: &Positions) -> Option<&dyn Reader> {
         let own = self.own.as_ref();
         let (_, progress) = own.filter(|(_, progress)| progress.wholeness.lacking().is_none())?;
-        progress.wait(FIRST_PARTITION, shown, self.patience).await;
+        let reached = shown.iter().map(|(partition, at)| progress.wait(partition, at, self.patience));
+        futures::future::join_all(reached).await;
         self.near(shown)
     }
 
-    /// The position that an answer must show. A copy that shows nothing is that of a broker that has not been brought
+    /// The positions that an answer must show. A copy that shows nothing is that of a broker that has not been brought
     /// up yet, or of a cluster in which nothing has happened, which the others know.
-    fn shown(&self) -> u64 {
-        self.all.position(FIRST_PARTITION).max(1)
+    fn shown(&self) -> Positions {
+        let mut shown = Positions::at(FIRST_PARTITION, 1);
+        self.all.positions().into_iter().for_each(|(partition, position)| shown.reach(partition, position));
+        shown
     }
 
     /// The answer of the near copy, or that of another broker's.
@@ -195,13 +198,13 @@ impl Nearest {
         let shown = self.shown();
         let mut failed = None;
         // The copy of a broker that is brought up shows what came long ago; others may show more.
-        if let Some(own) = self.near(shown).filter(|_| self.queries.has_caught_up()) {
+        if let Some(own) = self.near(&shown).filter(|_| self.queries.has_caught_up()) {
             match ask(own).await {
                 Err(error) if is_of_copy(&error) => failed = Some(error),
                 answer => return answer,
             }
         }
-        let reason = match self.queries.ask(shown, &wire::encode(&question)?).await {
+        let reason = match self.queries.ask(&shown, &wire::encode(&question)?).await {
             Ok(answer) => return read(&answer),
             Err(reason) => reason,
         };
@@ -210,7 +213,7 @@ impl Nearest {
         }
         let own = match self.unseen().await {
             Some(own) => Some(own),
-            None => self.near_soon(shown).await,
+            None => self.near_soon(&shown).await,
         };
         match own {
             Some(own) => ask(own).await,
@@ -287,7 +290,7 @@ mod tests {
     fn nearest(reader: Stored, all: &Arc<Progress>, progress: &Arc<Progress>, patience: Duration) -> Nearest {
         let of_own = Arc::clone(progress);
         let own = OwnCopy {
-            position: Box::new(move || of_own.position(FIRST_PARTITION)),
+            position: Box::new(move |partition| of_own.position(partition)),
             lacking: Box::new(|| None),
             answer: Box::new(|_| async { Ok(Vec::new()) }.boxed()),
         };
