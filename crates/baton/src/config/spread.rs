@@ -14,11 +14,13 @@ pub struct SpreadKeys {
     pub partitions: u16,
     /// Replicas of each partition; `None`: one on each broker.
     pub replication_factor: Option<u32>,
+    /// Whether partitions go back to the brokers that are to lead them.
+    pub balance_leaders: bool,
 }
 
 impl Default for SpreadKeys {
     fn default() -> Self {
-        Self { partitions: 1, replication_factor: None }
+        Self { partitions: 1, replication_factor: None, balance_leaders: true }
     }
 }
 
@@ -30,6 +32,7 @@ impl SpreadKeys {
                 .and_then(|value| within(value, (1, PARTITIONS_MAX), entry, key))
                 .map(|value| self.partitions = value),
             "replication_factor" => read(entry, key).map(|value| self.replication_factor = value),
+            "balance_leaders" => read(entry, key).map(|value| self.balance_leaders = value),
             _ => return None,
         })
     }
@@ -48,6 +51,14 @@ impl SpreadKeys {
                 "replication_factor",
                 &["Replicas of each partition. For now, all brokers have one, which is the default."],
                 defaults.replication_factor.show(),
+            ),
+            info(
+                "balance_leaders",
+                &[
+                    "Whether partitions go back to the brokers that are to lead them by their places, once these have been well",
+                    "for ten seconds. With one partition, its leader stays.",
+                ],
+                defaults.balance_leaders.show(),
             ),
         ]
     }

@@ -255,11 +255,6 @@ async fn start_node(
     if let Some(wrong) = config.cluster.spread.contradiction(brokers.len().max(1)) {
         return Err(Failure::usage(format!("the configuration is wrong: {wrong}")));
     }
-    if !brokers.is_empty() && config.cluster.spread.partitions > 1 {
-        return Err(Failure::usage(
-            "the configuration is wrong: 'cluster.partitions' is above 1, which only a broker that is alone knows for now",
-        ));
-    }
     let opened = storage::open(config, &brokers)?;
     let maintenance = Arc::new(Maintenance::default());
     let history = History { maintenance: Arc::clone(&maintenance), progress: opened.progress };

@@ -176,6 +176,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         max_evaluations_at_once: limits.max_evaluations_at_once,
         disk: disk(config),
         peers: peers(config),
+        balances_leaders: cluster.spread.balance_leaders,
         partition: partition(config, defaults.partition.clone()),
         ..defaults
     }
