@@ -73,7 +73,8 @@ class Plain:
 class Seeds:
     """Makes them, one area after the other."""
 
-    def __init__(self, plain: Plain, models: Path, is_newest: bool) -> None:
+    def __init__(self, plain: Plain, models: Path, is_newest: bool, partitions: int) -> None:
+        self._partitions = partitions
         self._plain = plain
         self._is_newest = is_newest
         self._models = models
@@ -229,7 +230,8 @@ class Seeds:
                 "afterNonGlobal": place == 0,
             }
             must("POST", "/v2/global-task-listeners", listener)
-        for kind in ("runtime", "history"):
+        # Backups are those of one partition.
+        for kind in ("runtime", "history") if self._partitions == 1 else ():
             must("POST", f"/v2/backups/{kind}", {"backupId": 1})
         self.keys |= {"backupId": "1", "name": "ann_0", "id": f"ann-{self._run}"}
         for total in (50, 150, "a lot of"):
@@ -300,7 +302,7 @@ class Seeds:
         }
 
 
-def make(rest_address: str, models: Path, is_newest: bool) -> dict[str, str]:
+def make(rest_address: str, models: Path, is_newest: bool, partitions: int) -> dict[str, str]:
     """Fills the server at the address, with what a client before 8.10 does not know if it is for the newest. Returns the
     keys of one of everything."""
-    return Seeds(Plain(rest_address), models, is_newest).make()
+    return Seeds(Plain(rest_address), models, is_newest, partitions).make()

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use broker_api::SubmitError;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use partition::Partition;
-use protocol::{Command, CommandClass, PartitionId};
+use protocol::{Command, CommandClass, FIRST_PARTITION, PartitionId, RejectionType};
 use tokio::time::timeout;
 
 use crate::node::Node;
@@ -22,9 +24,46 @@ pub(crate) fn concerns_definitions(command: &Command) -> bool {
     command.facts().class == CommandClass::New || matches!(command.asked(), Command::MigrateInstance(_))
 }
 
+/// Whether a refusal may be one of a partition that does not know yet what was deployed or granted.
+fn may_lack_rows(error: &SubmitError) -> bool {
+    match error {
+        SubmitError::Rejected(rejection) => {
+            matches!(rejection.kind, RejectionType::NotFound | RejectionType::Forbidden)
+        }
+        SubmitError::ResourceExhausted(_)
+        | SubmitError::DiskFull(_)
+        | SubmitError::TooLarge(_)
+        | SubmitError::Unavailable(_)
+        | SubmitError::Timeout(_)
+        | SubmitError::Internal(_) => false,
+    }
+}
+
 impl Node {
+    /// Asks a partition for something that needs what was deployed or granted before. A refusal counts when the partition
+    /// had all that partition 1 has acknowledged, at whichever broker; else the partition is asked once more.
+    pub(crate) async fn ask_informed<'a, T>(
+        &'a self,
+        partition: &'a Partition,
+        ask: impl Fn() -> BoxFuture<'a, Result<T, SubmitError>>,
+    ) -> Result<T, SubmitError> {
+        self.inform(partition).await;
+        let known = partition.distributed();
+        let refused = match ask().await {
+            Err(error) if may_lack_rows(&error) && partition.number() != FIRST_PARTITION => error,
+            answer => return answer,
+        };
+        // Another broker may have acknowledged a deployment of which this one has not heard.
+        self.first().catch_up().await?;
+        if known >= self.first().distributed() {
+            return Err(refused);
+        }
+        self.inform(partition).await;
+        ask().await
+    }
+
     /// Waits until a partition has the rows that partition 1 has given to all, as far as this broker knows.
-    pub(crate) async fn inform(&self, partition: &Partition) {
+    async fn inform(&self, partition: &Partition) {
         let wanted = self.first().distributed();
         if partition.distributed() >= wanted || self.lagging.is_given_up(partition.number(), wanted) {
             return;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use broker::{OwnCopy, StoreQueries};
 use export::{Copies, ExportError, Exporter, Factory, Flush, NoCopy};
 use futures::FutureExt as _;
-use protocol::{Key, Record, RecordValue};
+use protocol::{FIRST_PARTITION, Key, PartitionId, Record, RecordValue};
 
 use crate::exclusive::Exclusive;
 
@@ -44,7 +44,7 @@ pub enum ArchiveState {
     Lost(String),
 }
 
-/// The archive of a broker: what is there for good.
+/// The archive of a broker for one partition: what is there for good.
 #[derive(Debug, Clone, Default)]
 pub struct Archive {
     records: Records,
@@ -121,52 +121,94 @@ impl Archive {
     }
 }
 
-/// Archives, by brokers.
-static ARCHIVES: Exclusive<BTreeMap<u32, Archive>> = Exclusive::new(BTreeMap::new());
+/// A broker, and a partition that it has an archive of.
+type Place = (u32, PartitionId);
 
-fn with<T>(broker: u32, look: impl FnOnce(&mut Archive) -> T) -> T {
-    ARCHIVES.with(|archives| look(archives.entry(broker).or_default()))
+/// Archives, by their places.
+static ARCHIVES: Exclusive<BTreeMap<Place, Archive>> = Exclusive::new(BTreeMap::new());
+
+fn with<T>(place: Place, look: impl FnOnce(&mut Archive) -> T) -> T {
+    ARCHIVES.with(|archives| look(archives.entry(place).or_default()))
 }
 
-/// The archive of a broker.
+/// Looks at the archives of a broker, one for each partition.
+fn with_each(broker: u32, look: impl FnMut(&mut Archive)) {
+    ARCHIVES.with(|archives| {
+        archives
+            .range_mut((broker, 0)..=(broker, PartitionId::MAX))
+            .map(|(_, archive)| archive)
+            .for_each(look);
+    });
+}
+
+/// The archives of a broker, by partition: that of the first one is always there.
+fn all_of(broker: u32) -> BTreeMap<PartitionId, Archive> {
+    ARCHIVES.with(|archives| {
+        archives.entry((broker, FIRST_PARTITION)).or_default();
+        let own = archives.range((broker, 0)..=(broker, PartitionId::MAX));
+        own.map(|((_, partition), archive)| (*partition, archive.clone())).collect()
+    })
+}
+
+/// The archive of a broker for the first partition.
 pub fn of(broker: u32) -> Archive {
-    with(broker, |archive| archive.clone())
+    with((broker, FIRST_PARTITION), |archive| archive.clone())
 }
 
-/// A broker's archive is lost with its data directory.
+/// Whether the archives of a broker lack nothing, or tell what they lack.
+pub fn are_whole(broker: u32) -> bool {
+    all_of(broker).values().all(Archive::is_whole)
+}
+
+/// Whether the archives of a broker tell that records are missing for good.
+pub fn have_gaps(broker: u32) -> bool {
+    all_of(broker).values().any(Archive::has_gaps)
+}
+
+/// A broker's archives are lost with its data directory.
 pub fn forget(broker: u32) {
-    ARCHIVES.with(|archives| archives.remove(&broker));
+    ARCHIVES.with(|archives| archives.retain(|(of, _), _| *of != broker));
 }
 
-/// An older state of a broker's archive is put back: it has records up to a position alone.
+/// An older state of a broker's archives is put back: they have records up to a position alone.
 pub fn put_back(broker: u32, upto: u64) {
-    with(broker, |archive| {
+    with_each(broker, |archive| {
         drop(archive.records.split_off(&(upto + 1)));
         archive.upto = archive.upto.min(upto);
     });
 }
 
-/// The state of the archive is unknown once its broker has ended.
+/// The state of the archives is unknown once their broker has ended.
 pub fn close(broker: u32) {
-    with(broker, |archive| archive.state = ArchiveState::Unknown);
+    with_each(broker, |archive| archive.state = ArchiveState::Unknown);
 }
 
-/// The operator has a broker's archive go on without what is lost.
+/// The operator has a broker's archives go on without what is lost.
 pub fn go_on(broker: u32) {
-    with(broker, |archive| archive.goes_on = true);
+    with_each(broker, |archive| archive.goes_on = true);
 }
 
 /// All archives are lost: the cluster begins anew.
 pub fn forget_all() {
     ARCHIVES.with(BTreeMap::clear);
-    SHARED.with(Records::clear);
+    SHARED.with(BTreeMap::clear);
 }
 
 /// How archives, that of all last, differ, and how far each goes; nothing if they are equal, but for gaps that are
 /// told.
 pub fn difference(brokers: &[u32]) -> Option<String> {
-    let all = shared();
-    let archives: Vec<_> = brokers.iter().map(|broker| of(*broker)).collect();
+    let partitions: BTreeSet<PartitionId> =
+        ARCHIVES.with(|archives| archives.keys().map(|(_, partition)| *partition).collect());
+    partitions.into_iter().find_map(|partition| {
+        let found = difference_of(brokers, partition)?;
+        Some(format!("partition {partition}: {found}"))
+    })
+}
+
+fn difference_of(brokers: &[u32], partition: PartitionId) -> Option<String> {
+    let all = shared(partition);
+    let archive = |broker: &u32| with((*broker, partition), |archive| archive.clone());
+    let archives: Vec<_> = brokers.iter().map(archive).collect();
     let position = archives.iter().filter_map(|archive| archive.first_difference(&all)).min()?;
     let at = |records: &Records| records.get(&position).copied();
     let found: Vec<_> = archives.iter().map(|archive| at(&archive.records)).chain([at(&all)]).collect();
@@ -174,51 +216,64 @@ pub fn difference(brokers: &[u32]) -> Option<String> {
     Some(format!("first at {position}: {found:x?}; they go up to {how:?}, and all to {}", last_of(&all)))
 }
 
-/// Instances of which an archive has no record, though it tells of no gap.
+/// Instances of which archives have no record, though they tell of no gap.
 pub fn lacks(broker: u32, instances: impl Iterator<Item = Key>) -> Vec<Key> {
-    let archive = of(broker);
-    if archive.has_gaps() {
+    let archives = all_of(broker);
+    if archives.values().any(Archive::has_gaps) {
         return Vec::new();
     }
-    let known: BTreeSet<Key> = archive.records.values().map(|noted| noted.instance).collect();
+    let records = archives.values().flat_map(|archive| archive.records.values());
+    let known: BTreeSet<Key> = records.map(|noted| noted.instance).collect();
     instances.filter(|instance| !known.contains(instance)).collect()
 }
 
 /// The exporter of a broker: each has a target of its own, as with an embedded store.
 pub fn factory(broker: u32) -> Factory {
     let copies = Arc::new(Copies::new(move |target: &Path| {
-        let archive = of(broker);
-        std::fs::write(target, archive.write()).map_err(|error| error.to_string())?;
-        Ok(BTreeMap::from([(protocol::FIRST_PARTITION, archive.upto)]))
+        let archives = all_of(broker);
+        let text = |(partition, archive): (&PartitionId, &Archive)| {
+            format!("partition {partition}\n{}", archive.write())
+        };
+        let text: Vec<String> = archives.iter().map(text).collect();
+        std::fs::write(target, text.join("\n")).map_err(|error| error.to_string())?;
+        Ok(archives.iter().map(|(partition, archive)| (*partition, archive.upto)).collect())
     }));
     let given = Arc::clone(&copies);
-    let make = move |_| {
-        Box::new(ToArchive { broker, copies: Arc::clone(&given), taken: Taken::default() })
+    let make = move |partition| {
+        let place = (broker, partition);
+        Box::new(ToArchive { place, copies: Arc::clone(&given), taken: Taken::default() })
             as Box<dyn Exporter>
     };
     Factory { make: Arc::new(make), unwanted: &[], copies: Some(copies), shown: None }
 }
 
-/// The archive of a broker as the others ask for it.
+/// The archives of a broker as the others ask for them.
 pub fn queries(broker: u32) -> Arc<StoreQueries> {
-    let own = OwnCopy {
-        position: Box::new(move |_| of(broker).upto),
-        lacking: Box::new(move || match of(broker).state {
+    let lacking = move || {
+        all_of(broker).into_values().find_map(|archive| match archive.state {
             ArchiveState::Unknown | ArchiveState::Whole => None,
             ArchiveState::UnderWay(reason) | ArchiveState::Lost(reason) => Some(reason),
-        }),
+        })
+    };
+    let own = OwnCopy {
+        position: Box::new(move |partition| with((broker, partition), |archive| archive.upto)),
+        lacking: Box::new(lacking),
         answer: Box::new(|_| async { Err("nobody asks".to_owned()) }.boxed()),
     };
     let shown = Arc::new(|_, _| {});
     Arc::new(StoreQueries::new(ID, Some(own), shown, ANSWER).with_copies(3))
 }
 
-/// The archive of all brokers.
-static SHARED: Exclusive<Records> = Exclusive::new(Records::new());
+/// The archives of all brokers, by partition.
+static SHARED: Exclusive<BTreeMap<PartitionId, Records>> = Exclusive::new(BTreeMap::new());
 
-/// The records that leaders have handed on.
-pub fn shared() -> Records {
-    SHARED.with(|records| records.clone())
+fn with_shared<T>(partition: PartitionId, look: impl FnOnce(&mut Records) -> T) -> T {
+    SHARED.with(|archives| look(archives.entry(partition).or_default()))
+}
+
+/// The records that leaders of a partition have handed on.
+pub fn shared(partition: PartitionId) -> Records {
+    with_shared(partition, |records| records.clone())
 }
 
 /// The archive of all brokers refuses records at multiples of this position. 0: none.
@@ -245,12 +300,14 @@ pub fn last_of(records: &Records) -> u64 {
 
 /// The exporter of all brokers: the one that leads works.
 pub fn shared_factory() -> Factory {
-    let make = |_| Box::new(SharedArchive::default()) as Box<dyn Exporter>;
+    let make = |partition| {
+        Box::new(SharedArchive { partition, taken: Taken::default(), last: 0 }) as Box<dyn Exporter>
+    };
     Factory { make: Arc::new(make), unwanted: &[], copies: None, shown: None }
 }
 
-#[derive(Default)]
 struct SharedArchive {
+    partition: PartitionId,
     /// Not there for good.
     taken: Taken,
     /// Position of the last record that this broker has put there, or found.
@@ -264,7 +321,7 @@ impl Exporter for SharedArchive {
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
         self.taken = Taken::default();
-        self.last = SHARED.with(|records| last_of(records));
+        self.last = with_shared(self.partition, |records| last_of(records));
         // Positions without a record may follow the last one; a gap is found at the end.
         Ok(self.last.max(acknowledged))
     }
@@ -279,7 +336,7 @@ impl Exporter for SharedArchive {
 
     fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
         check(record)?;
-        self.last = SHARED.with(|records| {
+        self.last = with_shared(self.partition, |records| {
             records.insert(record.position, noted(record));
             last_of(records)
         });
@@ -288,7 +345,7 @@ impl Exporter for SharedArchive {
 
     fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
         let taken = std::mem::take(&mut self.taken);
-        let last = SHARED.with(|records| {
+        let last = with_shared(self.partition, |records| {
             // A broker that led before does not write beside the one that leads.
             if last_of(records) != self.last {
                 return None;
@@ -326,7 +383,7 @@ impl Taken {
 }
 
 struct ToArchive {
-    broker: u32,
+    place: Place,
     copies: Arc<Copies>,
     /// Not there for good.
     taken: Taken,
@@ -334,7 +391,8 @@ struct ToArchive {
 
 fn noted(record: &Record) -> Noted {
     let mut hasher = DefaultHasher::new();
-    format!("{record:?}").hash(&mut hasher);
+    // The form that is handed on: a record that was read from it knows no more.
+    minicbor::to_vec(record).expect("encoding to memory does not fail").hash(&mut hasher);
     let instance = if let RecordValue::ProcessInstance(record) = &record.value {
         record.instance.process_instance_key
     } else {
@@ -344,27 +402,42 @@ fn noted(record: &Record) -> Noted {
 }
 
 impl ToArchive {
-    /// Has another broker's archive take the place of this one.
+    /// Has another broker's archives take the place of those of this one.
     fn fetch(&self, needed: u64) -> Result<(), NoCopy> {
-        let file = self.copies.fetch(&BTreeMap::from([(protocol::FIRST_PARTITION, needed)]))?;
+        let (broker, partition) = self.place;
+        let _turn = self.copies.turn();
+        let own = all_of(broker);
+        if own.get(&partition).is_some_and(|archive| archive.upto >= needed) {
+            return Ok(());
+        }
+        let mut wanted: BTreeMap<_, _> = own.iter().map(|(of, archive)| (*of, archive.upto)).collect();
+        wanted.insert(partition, needed);
+        let file = self.copies.fetch(&wanted)?;
         let failed = |error: std::io::Error| NoCopy::now(error.to_string());
         let text = std::fs::read_to_string(&file).map_err(failed)?;
         std::fs::remove_file(file).map_err(failed)?;
-        let fetched = Archive::read(&text).ok_or_else(|| NoCopy::now("a copy of another form"))?;
-        with(self.broker, |archive| *archive = fetched);
+        for part in text.split("partition ").filter(|part| !part.is_empty()) {
+            let (number, rest) = part.split_once('\n').unwrap_or((part, ""));
+            let fetched = number.parse().ok().zip(Archive::read(rest.trim_end()));
+            let (number, fetched) = fetched.ok_or_else(|| NoCopy::now("a copy of another form"))?;
+            with((broker, number), |archive| {
+                let state = std::mem::take(&mut archive.state);
+                *archive = Archive { state, ..fetched };
+            });
+        }
         Ok(())
     }
 
     /// Fills what is missing up to a position, or tells that nobody has it.
     fn fill(&self, needed: u64) -> Result<(), ExportError> {
-        let stored = of(self.broker).upto;
+        let stored = with(self.place, |archive| archive.upto);
         let lacking = |reason: &str| format!("it lacks records after {stored} up to {needed}: {reason}");
-        with(self.broker, |archive| match archive.state {
+        with(self.place, |archive| match archive.state {
             ArchiveState::Lost(_) => {}
             _ => archive.state = ArchiveState::UnderWay(lacking("they are fetched")),
         });
         let fetched = self.fetch(needed);
-        with(self.broker, |archive| match fetched {
+        with(self.place, |archive| match fetched {
             Err(NoCopy { reason, is_final }) if !archive.goes_on => {
                 let told = lacking(&reason);
                 archive.state = if is_final {
@@ -394,10 +467,10 @@ impl Exporter for ToArchive {
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
         self.taken = Taken::default();
-        if of(self.broker).upto < acknowledged {
+        if with(self.place, |archive| archive.upto) < acknowledged {
             self.fill(acknowledged)?;
         }
-        Ok(with(self.broker, |archive| {
+        Ok(with(self.place, |archive| {
             archive.state = ArchiveState::Whole;
             archive.upto
         }))
@@ -416,7 +489,7 @@ impl Exporter for ToArchive {
 
     fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
         let taken = std::mem::take(&mut self.taken);
-        Ok(with(self.broker, |archive| {
+        Ok(with(self.place, |archive| {
             archive.upto = archive.upto.max(last_of(&taken.records));
             if taken.has_purge {
                 archive.gaps.clear();

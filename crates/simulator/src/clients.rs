@@ -15,6 +15,7 @@ use crate::host::Life;
 use crate::ledger::{Era, Ledger};
 use crate::random::Random;
 
+mod messenger;
 mod purger;
 
 /// A client tries elsewhere after this time.
@@ -145,7 +146,12 @@ impl Scene {
 
     /// Deploys the process.
     pub async fn deploy(&self) {
-        let resource = Resource { name: Name::from("p.bpmn"), content: MODEL.as_bytes().to_vec() };
+        self.deploy_model(MODEL).await;
+    }
+
+    /// Has a broker take models.
+    async fn deploy_model(&self, model: &str) {
+        let resource = Resource { name: Name::from("p.bpmn"), content: model.as_bytes().to_vec() };
         let deploy = Deploy { resources: vec![resource], tenant_id: Name::default_tenant() };
         if let Err((_, reason)) = self.ask_until(Command::Deploy(deploy)).await {
             self.ledger().violated(format!("the model is refused: {reason}"));
@@ -211,6 +217,7 @@ impl Scene {
             for job in &activation.jobs {
                 self.ledger().activated(job.key, job.deadline_ms, JOB_TIMEOUT_MS, began);
                 self.ledger().is_at_work(era, job.process_instance_key);
+                self.ledger().has_job(job.key, job.process_instance_key);
             }
             for job in activation.jobs {
                 self.complete(era, job.key, job.process_instance_key).await;

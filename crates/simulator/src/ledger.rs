@@ -26,6 +26,10 @@ pub struct Ledger {
     held: BTreeMap<u64, Held>,
     /// Jobs of which a completion was answered, and when.
     done: BTreeMap<u64, Instant>,
+    /// The job of each instance that has one.
+    jobs: BTreeMap<u64, u64>,
+    /// Instances that wait for a message each.
+    waiting: BTreeSet<u64>,
     /// How often workers asked for the completion of each job.
     asked: BTreeMap<u64, u64>,
     /// Instances of before a purge, and its number.
@@ -120,6 +124,23 @@ impl Ledger {
             self.violated(format!(
                 "job {job} is handed out at {since_ms}, but another has it until {before}"
             ));
+        }
+    }
+
+    /// An instance waits for its message, or has had it.
+    pub fn waits_for_message(&mut self, instance: u64) {
+        self.waiting.insert(instance);
+    }
+
+    /// Instances that wait for a message, or have had it.
+    pub fn with_message(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// A worker was given the only job that an instance ever has.
+    pub fn has_job(&mut self, job: u64, instance: u64) {
+        if let Some(before) = self.jobs.insert(instance, job).filter(|before| *before != job) {
+            self.violated(format!("instance {instance} has the jobs {before} and {job}"));
         }
     }
 

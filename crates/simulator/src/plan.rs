@@ -48,6 +48,9 @@ pub struct Plan {
     pub removed_stores: u64,
     /// How often a client removes all data.
     pub purges: u64,
+    pub partitions: u16,
+    /// Clients whose messages go from one partition to another.
+    pub messengers: u64,
 }
 
 impl Plan {
@@ -87,6 +90,8 @@ impl Plan {
             is_outvoted: false,
             removed_stores: 0,
             purges: 0,
+            partitions: 1,
+            messengers: 0,
         };
         plan.is_rough = random.one_in(4);
         plan.creators = random.between(1, 4);
@@ -103,6 +108,14 @@ impl Plan {
         plan.is_outvoted = random.one_in(8);
         plan.removed_stores = *random.pick(&[0, 0, 0, 1, 2, 3, 3]);
         plan.purges = *random.pick(&[0, 0, 0, 1, 3]);
+        plan.partitions = *random.pick(&[1, 1, 2, 3]);
+        if plan.partitions > 1 {
+            plan.messengers = random.between(1, 3);
+            // Neither is there for several partitions.
+            (plan.purges, plan.is_restored) = (0, false);
+            // Operators go on without what is lost for one partition.
+            plan.removed_stores = plan.removed_stores.min(2);
+        }
         plan
     }
 }

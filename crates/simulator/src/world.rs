@@ -134,7 +134,7 @@ impl World {
         options.store = Some(archive::queries(broker));
         options.partition.export.others = vec![archive::factory(broker), archive::shared_factory()];
         let life = Life::begin(Beginning {
-            options,
+            options: options.with_partitions(self.plan.partitions),
             brokers: &BROKERS,
             network: &self.network,
             faults: DiskFaults::default(),
@@ -491,7 +491,8 @@ impl World {
         let registers = (0..plan.registers).map(|client| tokio::spawn(scene().register(client)));
         // Without one, the others begin as in seeds of earlier releases.
         let purgers = (plan.purges > 0).then(|| tokio::spawn(scene().purger(plan.purges)));
-        creators.chain(workers).chain(registers).chain(purgers).collect()
+        let messengers = (0..plan.messengers).map(|client| tokio::spawn(scene().messenger(client)));
+        creators.chain(workers).chain(registers).chain(purgers).chain(messengers).collect()
     }
 
     /// All clients get their answers.

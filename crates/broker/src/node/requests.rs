@@ -35,24 +35,20 @@ impl Node {
         let in_turn = || all.iter().cycle().skip(turn).take(all.len());
         let is_led = |partition: &&std::sync::Arc<Partition>| partition.check_leader().is_ok();
         let first = in_turn().find(is_led).unwrap_or(&all[turn]);
-        self.inform(first).await;
-        let refused = match ask(first, command.clone()).await {
+        let refused = match self.ask_informed(first, || ask(first, command.clone())).await {
             // Nothing has happened.
             Err(error @ (SubmitError::ResourceExhausted(_) | SubmitError::Unavailable(_))) => error,
             answer => return answer,
         };
         let other = in_turn().find(|other| other.number() != first.number() && is_led(other));
         match other {
-            Some(other) => {
-                self.inform(other).await;
-                ask(other, command).await
-            }
+            Some(other) => self.ask_informed(other, || ask(other, command.clone())).await,
             None => Err(refused),
         }
     }
 
-    async fn create_somewhere(
-        &self,
+    async fn create_somewhere<'a>(
+        &'a self,
         requester: Option<Requester>,
         create: CreateInstance,
         fetch_variables: Vec<Name>,
@@ -62,16 +58,15 @@ impl Node {
         let asked = requester.clone().unwrap_or_default().asks(Command::CreateInstance(create));
         let place = target(&asked, self.all().len() as PartitionId);
         let Command::CreateInstance(create) = asked.into_asked() else { unreachable!("it was made of one") };
-        if let Destination::One(number) = place {
-            let partition = self.at(number);
-            self.inform(partition).await;
-            return partition.create_with_result(requester, create, fetch_variables, timeout).await;
-        }
-        self.offer(create, |partition, create| {
+        let ask = move |partition: &'a Partition, create: CreateInstance| {
             let left = timeout.saturating_sub(began.elapsed());
             partition.create_with_result(requester.clone(), create, fetch_variables.clone(), left).boxed()
-        })
-        .await
+        };
+        if let Destination::One(number) = place {
+            let partition = self.at(number);
+            return self.ask_informed(partition, || ask(partition, create.clone())).await;
+        }
+        self.offer(create, ask).await
     }
 
     async fn read_of_all(&self, query: Query) -> Result<QueryReply, SubmitError> {
@@ -128,10 +123,10 @@ impl Broker for Node {
             Destination::One(number) => {
                 let partition = self.at(number);
                 async move {
-                    if concerns_definitions(&command) {
-                        self.inform(partition).await;
+                    if !concerns_definitions(&command) {
+                        return partition.submit(command).await;
                     }
-                    partition.submit(command).await
+                    self.ask_informed(partition, || partition.submit(command.clone()).boxed()).await
                 }
                 .boxed()
             }
