@@ -160,6 +160,7 @@ impl Scene {
 
     /// Creates instances, each once.
     pub async fn creator(self: Arc<Self>, client: u64) {
+        self.ledger().creator_begins();
         let mut request = 0;
         while !self.stops() {
             request += 1;
@@ -185,12 +186,13 @@ impl Scene {
             }
             self.pause().await;
         }
+        self.ledger().creator_ends();
     }
 
     /// Works on jobs until none is left of what was created.
     pub async fn worker(self: Arc<Self>, name: u64) {
         loop {
-            if self.stops() && self.ledger().open().is_empty() {
+            if self.stops() && !self.ledger().has_creators() && self.ledger().open().is_empty() {
                 return;
             }
             let request = JobRequest {

@@ -28,6 +28,8 @@ pub struct Ledger {
     done: BTreeMap<u64, Instant>,
     /// The job of each instance that has one.
     jobs: BTreeMap<u64, u64>,
+    /// Creators of instances that have not ended.
+    creators: usize,
     /// Instances that wait for a message each.
     waiting: BTreeSet<u64>,
     /// How often workers asked for the completion of each job.
@@ -87,6 +89,21 @@ impl Ledger {
         if self.purged.get(&instance).is_some_and(|purge| *purge <= era.0) {
             self.violated(format!("instance {instance} was purged, and is answered"));
         }
+    }
+
+    /// A client creates instances until it ends.
+    pub fn creator_begins(&mut self) {
+        self.creators += 1;
+    }
+
+    /// A client creates no more instances.
+    pub fn creator_ends(&mut self) {
+        self.creators -= 1;
+    }
+
+    /// Whether clients still create instances.
+    pub fn has_creators(&self) -> bool {
+        self.creators > 0
     }
 
     /// A creation was answered.

@@ -20,6 +20,7 @@ impl Scene {
     /// Creates instances that wait for a message each, and publishes it, in either order. Workers see an instance when
     /// its message was correlated.
     pub async fn messenger(self: Arc<Self>, client: u64) {
+        self.ledger().creator_begins();
         self.deploy_model(MODEL).await;
         let client = FIRST_CLIENT + client;
         let mut request = 0;
@@ -38,6 +39,7 @@ impl Scene {
             }
             self.pause().await;
         }
+        self.ledger().creator_ends();
     }
 
     async fn create_waiting(&self, request: (u64, u64), key: &str) -> Option<Key> {

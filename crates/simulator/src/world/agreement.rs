@@ -12,6 +12,9 @@ use crate::archive;
 /// Replicas become equal within this time.
 const AGREEMENT: Duration = Duration::from_secs(10);
 
+/// Instances that are named when some are left.
+const SHOWN: usize = 3;
+
 /// Position of the last record of a partition's state, and a hash of all its rows.
 type StateOf = (u64, u64);
 /// States of all partitions, as a broker tells them.
@@ -29,8 +32,12 @@ fn states(node: &Node) -> Result<Vec<StateOf>, String> {
         if are_several {
             let engine = partition.engine().lock();
             let tables = engine.tables();
+            let running = tables.instances.scan(.., SHOWN).map_err(failed)?;
+            if !running.is_empty() {
+                let running: Vec<_> = running.iter().map(|(key, of)| (*key, &of.process_id)).collect();
+                return Err(format!("partition {number} has the instances {running:?} in the end"));
+            }
             let left = [
-                ("instances", tables.instances.len()),
                 ("jobs", tables.jobs.len()),
                 ("messages to others", tables.outbox.len()),
                 ("subscriptions", tables.remote_subscriptions.len()),
@@ -85,7 +92,8 @@ impl World {
                     (0..3).any(|one| (0..one).any(|other| same_position(&hashes[one], &hashes[other])));
                 let differ = if differ { "replicas differ" } else { "replicas do not become equal" };
                 if hashes.iter().all(|hash| *hash == hashes[0]) {
-                    return Err(format!("records differ: {difference:?}"));
+                    let states = &hashes[0];
+                    return Err(format!("records differ: {difference:?}, or all brokers say {states:x?}"));
                 }
                 return Err(format!("{differ}: {hashes:x?}"));
             }
