@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use broker_api::SubmitError;
+use planted::Bug;
 use protocol::PartitionId;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -90,8 +91,13 @@ impl Sender {
                 }
                 continue;
             };
+            let last = parcel.first + parcel.messages.len() as u64 - 1;
+            if planted::has(Bug::EarlyMessageAcknowledgement) {
+                source.acknowledge_messages(self.target, last).await.map_err(reason)?;
+            }
             let up_to = match target.receive(parcel).await {
                 Ok(up_to) => up_to,
+                Err(_) if planted::has(Bug::PassedOverMessages) => last,
                 Err(error) => {
                     // What the target lacks is found out anew.
                     self.sent = None;

@@ -7,6 +7,7 @@ use broker_api::SubmitError;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use partition::Partition;
+use planted::Bug;
 use protocol::{Command, CommandClass, FIRST_PARTITION, PartitionId, RejectionType};
 use tokio::time::timeout;
 
@@ -50,7 +51,13 @@ impl Node {
         self.inform(partition).await;
         let known = partition.distributed();
         let refused = match ask().await {
-            Err(error) if may_lack_rows(&error) && partition.number() != FIRST_PARTITION => error,
+            Err(error)
+                if may_lack_rows(&error)
+                    && partition.number() != FIRST_PARTITION
+                    && !planted::has(Bug::UninformedRefusals) =>
+            {
+                error
+            }
             answer => return answer,
         };
         // Another broker may have acknowledged a deployment of which this one has not heard.

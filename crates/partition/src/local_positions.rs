@@ -1,5 +1,6 @@
 //! Positions of exporters that this broker has for itself, beside those of the state.
 
+use planted::Bug;
 use protocol::{FIRST_PARTITION, PartitionId};
 use std::collections::BTreeMap;
 use std::io;
@@ -30,7 +31,11 @@ impl LocalPositions {
     /// The positions of a partition that were noted in a directory, which must exist.
     pub fn open(directory: &Path, partition: PartitionId) -> io::Result<Self> {
         // Files of the first partition have the names that they had when there was no other.
-        let further = if partition == FIRST_PARTITION { String::new() } else { format!("-{partition}") };
+        let further = if partition == FIRST_PARTITION || planted::has(Bug::SharedPositions) {
+            String::new()
+        } else {
+            format!("-{partition}")
+        };
         let path = directory.join(format!("positions{further}.json"));
         let noted = durable_file::read_json(&path)?.unwrap_or_default();
         let gap = directory.join(format!("without-copy{further}"));

@@ -59,6 +59,26 @@ pub enum Bug {
     ForgottenAcknowledgement,
     /// A leader whose disk has no room leads on, and refuses commands.
     LeadsWithoutRoom,
+    /// Messages that another partition refuses are taken for received.
+    PassedOverMessages,
+    /// Messages are acknowledged before the other partition has received them.
+    EarlyMessageAcknowledgement,
+    /// Numbers of messages are given again once they are acknowledged.
+    ReusedMessageNumbers,
+    /// Messages have their effect each time that they come.
+    ReceivedTwice,
+    /// Some messages are received without their effect.
+    ReceivedWithoutEffect,
+    /// Rows for all partitions go to the first of them.
+    DistributedToOne,
+    /// A partition that lacks a deployment refuses as if it had it.
+    UninformedRefusals,
+    /// Messages stay when they are acknowledged.
+    KeptMessages,
+    /// Subscriptions of other partitions stay when they are closed.
+    KeptSubscriptions,
+    /// Exporters of all partitions have one position.
+    SharedPositions,
 }
 
 impl Bug {
@@ -73,7 +93,7 @@ impl Bug {
     ];
 
     /// Bugs that the simulation finds.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 32] = [
         Self::EarlyAcknowledgement,
         Self::SkippedSync,
         Self::ForgottenVote,
@@ -96,6 +116,16 @@ impl Bug {
         Self::OldCopyTakesPart,
         Self::ForgottenAcknowledgement,
         Self::LeadsWithoutRoom,
+        Self::PassedOverMessages,
+        Self::EarlyMessageAcknowledgement,
+        Self::ReusedMessageNumbers,
+        Self::ReceivedTwice,
+        Self::ReceivedWithoutEffect,
+        Self::DistributedToOne,
+        Self::UninformedRefusals,
+        Self::KeptMessages,
+        Self::KeptSubscriptions,
+        Self::SharedPositions,
     ];
 }
 

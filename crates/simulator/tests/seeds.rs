@@ -9,8 +9,8 @@ const SEEDS: u64 = 100;
 /// Of these, so many run twice.
 const TWICE: u64 = 15;
 /// Bugs that few seeds find; `make planted` plants all.
-const PLANTED: &str =
-    "SkippedSync,AppliedOneMore,SnapshotLacksRows,StaleRead,MixedAnswers,ForgottenKey,SkippedRecords";
+const PLANTED: &str = "SkippedSync,AppliedOneMore,SnapshotLacksRows,StaleRead,MixedAnswers,ForgottenKey,SkippedRecords,ReusedMessageNumbers,\
+     ReceivedWithoutEffect,KeptSubscriptions";
 /// Seeds beyond the first that found a bug: a record of before a purge was parked after it, and came back; a command
 /// that may have happened was answered as if it had not; a purge that came late was done; a group began
 /// again and again after a sync had failed behind a snapshot.

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use planted::Bug;
 use protocol::{
     DistributedRow, DistributedRows, FIRST_PARTITION, PartitionId, PartitionMessage, partition_of_text,
 };
@@ -73,6 +74,9 @@ impl CommandContext<'_> {
     pub fn send_to_all(&mut self, message: &PartitionMessage) -> Result<(), StateError> {
         for target in self.other_partitions() {
             self.send(target, message.clone())?;
+            if planted::has(Bug::DistributedToOne) {
+                break;
+            }
         }
         Ok(())
     }
@@ -103,10 +107,15 @@ impl CommandContext<'_> {
     pub fn acknowledge_messages(&mut self, target: PartitionId, up_to: u64) -> Result<(), Failure> {
         let mut channel = self.tables.channel(target)?;
         let up_to = up_to.min(channel.sent);
-        for number in channel.acknowledged + 1..=up_to {
-            self.tables.outbox.delete(&(target, number));
+        if !planted::has(Bug::KeptMessages) {
+            for number in channel.acknowledged + 1..=up_to {
+                self.tables.outbox.delete(&(target, number));
+            }
         }
         channel.acknowledged = channel.acknowledged.max(up_to);
+        if planted::has(Bug::ReusedMessageNumbers) && channel.acknowledged == channel.sent {
+            (channel.sent, channel.acknowledged) = (up_to.saturating_sub(1), up_to.saturating_sub(1));
+        }
         self.tables.channels.put(target, channel);
         Ok(())
     }

@@ -8,6 +8,7 @@
 
 use std::ops::Bound;
 
+use planted::Bug;
 use protocol::{
     Correlate, CorrelationAnswer, CorrelationOutcome, Key, Name, OpenSubscription, PartitionId,
     PartitionMessage, Rejection, Response, partition_of,
@@ -136,7 +137,9 @@ impl CommandContext<'_> {
 
     fn remove_remote(&mut self, key: Key, row: &RemoteSubscription) {
         self.tables.subscription_by_name.delete(&remote_at(&row.opened));
-        self.tables.remote_subscriptions.delete(&key);
+        if !planted::has(Bug::KeptSubscriptions) {
+            self.tables.remote_subscriptions.delete(&key);
+        }
     }
 
     /// Offers a message to a subscription of another partition, if that can take an offer now.
