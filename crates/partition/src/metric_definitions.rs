@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use engine::Latencies;
+use engine::{Latencies, OutboxStatus};
 use metrics::{Counter, Gauge, Histogram};
 use protocol::{PartitionId, RejectionType};
 
@@ -154,6 +154,17 @@ impl Metrics {
     /// Notes the time from becoming leader until ready for commands.
     pub fn leads_after(&self, took: Duration) {
         self.label.gauge("zeebe_leader_transition_latency").set(took.as_secs_f64());
+    }
+
+    /// Sets how many messages to other partitions wait, how old the oldest is, and how many of theirs had no effect here.
+    pub fn outbox(&self, channels: &[OutboxStatus], now_ms: i64) {
+        for channel in channels {
+            let label = self.label.and("target", channel.target.to_string());
+            let age_ms = channel.since_ms.map_or(0, |since_ms| now_ms - since_ms);
+            label.gauge("baton_outbox_messages").set(channel.depth as f64);
+            label.gauge("baton_outbox_age_seconds").set(age_ms.max(0) as f64 / 1000.0);
+            label.counter("baton_inbox_failed_messages_total").absolute(channel.failed);
+        }
     }
 
     /// Counts a command that was rejected without an entry of the log.

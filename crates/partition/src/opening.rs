@@ -97,6 +97,6 @@ pub(crate) fn partition_state(
         paused: AtomicBool::new(false),
         digests: Digests::new(options.number),
         wanted_hash: WantedHash::default(),
-        outbox: OutboxSignals::new(options.partitions.count),
+        outbox: OutboxSignals::new(options.partitions.count, options.max_outbox_messages),
     }
 }

@@ -31,6 +31,8 @@ pub struct PartitionOptions {
     pub node_id: u32,
     /// Largest message or document, in bytes.
     pub max_message_bytes: usize,
+    /// Messages to another partition beyond which new work is refused.
+    pub max_outbox_messages: u64,
     /// The clock of the machine.
     pub wall_clock: WallClock,
     /// Whether clients may pin the clock.
@@ -74,6 +76,7 @@ impl PartitionOptions {
             data_dir: data_dir.into(),
             node_id: 0,
             max_message_bytes: 4 * 1024 * 1024,
+            max_outbox_messages: 100_000,
             wall_clock: WallClock::default(),
             controlled_clock: false,
             unique_business_ids: false,

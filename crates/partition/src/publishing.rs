@@ -21,6 +21,7 @@ impl Partition {
         if let Some(engine) = self.engine.try_lock() {
             self.shared.counts.look(&engine);
         }
+        self.look_at_outbox();
         let (kept, tally) = (self.shared.counts.kept(), self.shared.counts.tally());
         let (pushed, push_failed) = self.shared.demand.counts();
         // Before the position: entries that are applied meanwhile must not seem to wait.

@@ -206,6 +206,9 @@ impl Partition {
                     .to_owned(),
             ));
         }
+        if class == Class::New {
+            self.shared.outbox.check().inspect_err(|_| self.shared.counts.metrics.refused("outbox"))?;
+        }
         let exports = self.exports().map_or(Ok(()), |exports| exporting::check(exports, class));
         exports.inspect_err(|_| self.shared.counts.metrics.refused("exporters"))
     }
