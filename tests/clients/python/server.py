@@ -13,6 +13,10 @@ TOO_LARGE = (("limits.max_variable_bytes", 2 << 20), ("limits.max_message_bytes"
 """Limits, bytes of a variable that goes over each, and what REST answers; run.py sets the first to 1 MiB."""
 AT_ONCE_S = 8
 """Less than any client's timeout, and than a second try after a pause takes."""
+PARTITIONS = int(os.environ.get("BATON_PARTITIONS", "1"))
+"""Of the server for everybody."""
+PARTITION_SHIFT = 51
+"""Bits of a key behind its partition."""
 KEYS_TO_TRY_MAX = 2_000
 """Most keys the incident search may try between two known ones."""
 

@@ -26,7 +26,7 @@ from pyzeebe.errors import (
 )
 from pyzeebe.grpc_internals.types import HealthCheckResponse
 
-from server import AT_ONCE_S, RESULT_TIMEOUT_MS, TENANT, TOO_LARGE, UNKNOWN_KEY, Model, grpc_address, model
+from server import AT_ONCE_S, PARTITIONS, RESULT_TIMEOUT_MS, TENANT, TOO_LARGE, UNKNOWN_KEY, Model, grpc_address, model
 
 NO_WAIT = -1
 TEST_TIMEOUT_S = 60
@@ -102,12 +102,13 @@ def refused(error: type[Exception], code: grpc.StatusCode, *words: str):
 def test_topology_and_health():
     async def test(client):
         topology = await client.topology()
-        assert topology.cluster_size == topology.partitions_count == 1
+        assert (topology.cluster_size, topology.partitions_count) == (1, PARTITIONS)
         assert topology.replication_factor == 1
         assert topology.gateway_version
-        partition = topology.brokers[0].partitions[0]
-        assert (partition.partition_id, partition.role.name) == (1, "LEADER")
-        assert partition.health.name == "HEALTHY"
+        partitions = topology.brokers[0].partitions
+        assert [partition.partition_id for partition in partitions] == list(range(1, PARTITIONS + 1))
+        assert {partition.role.name for partition in partitions} == {"LEADER"}
+        assert {partition.health.name for partition in partitions} == {"HEALTHY"}
         health = await client.healthcheck()
         assert health.status == HealthCheckResponse.ServingStatus.SERVING
 

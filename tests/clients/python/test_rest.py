@@ -39,6 +39,8 @@ from rest import TIMEOUT, configuration, create, deployed
 from server import (
     AT_ONCE_S,
     KEYS_TO_TRY_MAX,
+    PARTITION_SHIFT,
+    PARTITIONS,
     RESULT_TIMEOUT_MS,
     TENANT,
     TOO_LARGE,
@@ -101,11 +103,13 @@ def detail(refused: "pytest.ExceptionInfo[ApiError]") -> str:
 
 def test_topology_names_one_healthy_leader(client):
     topology = client.get_topology()
-    assert topology.cluster_size == topology.partitions_count == topology.replication_factor == 1
+    assert topology.cluster_size == topology.replication_factor == 1
+    assert topology.partitions_count == PARTITIONS
     assert topology.gateway_version
-    partition = topology.brokers[0].partitions[0]
-    assert partition.role is PartitionRole.LEADER
-    assert partition.health is PartitionHealth.HEALTHY
+    partitions = topology.brokers[0].partitions
+    assert len(partitions) == PARTITIONS
+    assert all(partition.role is PartitionRole.LEADER for partition in partitions)
+    assert all(partition.health is PartitionHealth.HEALTHY for partition in partitions)
 
 
 def test_status_license_and_expression(client):
@@ -397,7 +401,9 @@ def test_resolves_the_incident_of_a_job_without_retries(client, background):
     assert activate(client, m, wait_ms=NO_WAIT) == [], "the incident does not hold the job"
 
     other = deployed(client, "message")
-    later = int(create(client, other, {"orderId": "x"}).process_instance_key)
+    later = 0
+    while later >> PARTITION_SHIFT != int(job.job_key) >> PARTITION_SHIFT:
+        later = int(create(client, other, {"orderId": "x"}).process_instance_key)
     assert later - int(job.job_key) <= KEYS_TO_TRY_MAX
     assert any(_resolves(client, key) for key in range(int(job.job_key) + 1, later))
 
