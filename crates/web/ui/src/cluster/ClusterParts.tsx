@@ -2,7 +2,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { getCluster, listParkedRecords, replayParkedRecords } from '../api/generated/operations';
 import type { BatonExporter } from '../api/generated/types';
 import { call } from '../api/http';
-import { t } from '../language';
+import { count, t } from '../language';
 import { refresh, useRead } from '../query';
 import { need } from '../rights';
 import { number } from '../ui/numbers';
@@ -64,7 +64,7 @@ export function ClusterParts(): JSX.Element {
                           <td>{backlogWords(one.backlogRecords, one.backlogSeconds)}</td>
                           <td>
                             <Show when={one.parkedRecords > 0} fallback={t('admin.exporters.none')}>
-                              <button onClick={() => setParked(one)}>{t('admin.exporters.records', { count: number(one.parkedRecords) })}</button>
+                              <button onClick={() => setParked(one)}>{count(one.parkedRecords, 'admin.exporters.records.one', 'admin.exporters.records.other')}</button>
                             </Show>
                           </td>
                         </tr>
@@ -175,7 +175,7 @@ function Parked(props: { exporter: BatonExporter; onClose: () => void }): JSX.El
     const counts = { replayed: number(replayed), refused: number(refused) };
     if (refused > 0) say(reason ? t('admin.parked.refusedWhy', { ...counts, reason }) : t('admin.parked.refused', counts), true);
     else {
-      say(t('admin.parked.taken', { count: counts.replayed }));
+      say(count(replayed, 'admin.parked.taken.one', 'admin.parked.taken.other'));
       props.onClose();
     }
   };

@@ -1,5 +1,5 @@
 // The state of the server, in words.
-import { locale, t } from '../language';
+import { count, locale, t } from '../language';
 import { number } from '../ui/numbers';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -7,7 +7,7 @@ const STEP = 1024;
 
 /** A size as people read it. */
 export function bytesText(bytes: number): string {
-  if (bytes < STEP) return t('admin.disk.bytes', { count: Math.round(bytes) });
+  if (bytes < STEP) return count(Math.round(bytes), 'admin.disk.bytes.one', 'admin.disk.bytes.other');
   let [value, at] = [bytes / STEP, 0];
   while (value >= STEP && at < UNITS.length - 1) {
     value /= STEP;
@@ -40,9 +40,9 @@ export function flowWords(of: unknown): string[] {
     words.push(inFlight >= limit ? t('admin.flow.full', { limit: number(limit) }) : t('admin.flow.taken', { count: number(inFlight), limit: number(limit) }));
   }
   const waiting = numberOf(fields, 'waiting');
-  if (waiting) words.push(t('admin.flow.waiting', { count: number(waiting) }));
+  if (waiting) words.push(count(waiting, 'admin.flow.waiting.one', 'admin.flow.waiting.other'));
   const rejected = numberOf(fields, 'rejected');
-  words.push(rejected ? t('admin.flow.rejected', { count: number(rejected) }) : t('admin.flow.noneRejected'));
+  words.push(rejected ? count(rejected, 'admin.flow.rejected.one', 'admin.flow.rejected.other') : t('admin.flow.noneRejected'));
   const rate = (fields['writeRateLimit'] ?? {}) as Fields;
   const current = numberOf(rate, 'currentLimit');
   if (rate['enabled'] === true) words.push(current === undefined ? t('admin.flow.limited') : t('admin.flow.limit', { count: number(current) }));
@@ -55,5 +55,5 @@ export function flowWords(of: unknown): string[] {
 export function backlogWords(records: number, seconds: number): string {
   if (records === 0) return t('admin.exporters.upToDate');
   const age = seconds < 1 ? t('admin.exporters.age.moment') : seconds < 120 ? `${Math.round(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-  return t('admin.exporters.behind', { count: number(records), age });
+  return count(records, 'admin.exporters.behind.one', 'admin.exporters.behind.other', { age });
 }

@@ -2,18 +2,17 @@ import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createSignal, ErrorBoundary, For, type JSX, on, onCleanup, onMount, Show } from 'solid-js';
 import { at, within } from '../base';
 import { onSessionEnd } from '../api/http';
-import { chooseLanguage, chosen, LANGUAGES, nameOf, t } from '../language';
+import { t } from '../language';
 import { Hindered, LiveSwitch } from '../live/Live';
-import { boot, mayUse, setRelogin, signOut, user } from '../session';
-import { Action, Dialog, Failure } from '../ui/parts';
-import { setTimes, times, TIMES, type Times } from '../ui/times';
+import { boot, mayUse, setRelogin } from '../session';
+import { Dialog, Failure } from '../ui/parts';
 import { Toasts } from '../ui/toast';
 import { AREAS } from './areas';
 import { LoginOverPage } from './Login';
 import { Palette } from './Palette';
 import { capsOf, isTyping, KEYS, pressKey } from './keys';
-import { setTheme, theme, THEMES, type Theme } from './theme';
 import { subject } from './title';
+import { UserMenu } from './UserMenu';
 
 /** A page that could not be drawn, until one goes elsewhere. Parts of a page that the server has no more mean that it is newer. */
 function Broken(props: { of: unknown; reset: () => void }): JSX.Element {
@@ -44,22 +43,6 @@ const askForLogin = (): Promise<void> => {
   return waiting;
 };
 
-/** The choice of a language, in the frame and at the login. */
-export function Language(): JSX.Element {
-  return (
-    <select aria-label={t('frame.language')} onChange={(event) => void chooseLanguage(event.currentTarget.value)}>
-      <option value="system">{t('frame.language.system')}</option>
-      <For each={LANGUAGES}>
-        {(one) => (
-          <option value={one} lang={one} selected={one === chosen()}>
-            {nameOf(one)}
-          </option>
-        )}
-      </For>
-    </select>
-  );
-}
-
 /** Leads past the bar to the page, for who goes by keyboard; nobody else sees it. */
 function SkipLink(): JSX.Element {
   const skip = (event: MouseEvent) => {
@@ -77,7 +60,7 @@ function SkipLink(): JSX.Element {
   );
 }
 
-/** The bar with the areas, the pages of the area, search, theme and user. */
+/** The bar with the areas, the pages of the area, search and the menu of the user. */
 export function Frame(props: { children?: JSX.Element }): JSX.Element {
   const place = useLocation();
   const navigate = useNavigate();
@@ -91,6 +74,12 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
     return wanted === path() || (wanted.split('/').length > 2 && path().startsWith(`${wanted}/`));
   };
   onMount(() => onSessionEnd(askForLogin));
+  // Where pages do not fit side by side, the present one is in sight.
+  let pages: HTMLElement | undefined;
+  createEffect(on(path, () => requestAnimationFrame(() => {
+    const active = pages?.querySelector<HTMLElement>('.active');
+    if (pages && active && pages.scrollWidth > pages.clientWidth) pages.scrollLeft = active.offsetLeft - pages.clientWidth / 2;
+  })));
   createEffect(() => {
     const page = area()?.pages.find(({ href }) => isCurrent(href));
     const name = subject() ?? (page ? t(`page.${page.label}`) : area() ? t(`area.${area()!.area}`) : undefined);
@@ -122,27 +111,13 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
         <span class="spacer" />
         <LiveSwitch />
         <button onClick={() => setSearching(true)} aria-keyshortcuts="Control+K">
-          {t('frame.search')} <kbd class="muted">{capsOf('Ctrl K')}</kbd>
+          {t('frame.search')} <kbd class="muted wide-only">{capsOf('Ctrl K')}</kbd>
         </button>
-        <select aria-label={t('frame.theme')} value={theme()} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
-          <For each={THEMES}>{(one) => <option value={one}>{t(`frame.theme.${one}`)}</option>}</For>
-        </select>
-        <select aria-label={t('frame.times')} value={times()} onChange={(event) => setTimes(event.currentTarget.value as Times)}>
-          <For each={TIMES}>{(one) => <option value={one}>{t(`frame.times.${one}`)}</option>}</For>
-        </select>
-        <Language />
-        <Show when={user()}>
-          {(who) => (
-            <>
-              <span title={who().email ?? undefined}>{who().displayName || who().username}</span>
-              <Action do={signOut}>{t('frame.signOut')}</Action>
-            </>
-          )}
-        </Show>
+        <UserMenu />
       </header>
       <Show when={area()}>
         {(current) => (
-          <nav class="sub" aria-label={t('frame.pagesOf', { area: t(`area.${current().area}`) })}>
+          <nav ref={pages} class="sub" aria-label={t('frame.pagesOf', { area: t(`area.${current().area}`) })}>
             <For each={current().pages}>
               {(page) => (
                 <a href={at(page.href)} class={isCurrent(page.href) ? 'active' : ''} aria-current={isCurrent(page.href) ? 'page' : undefined}>

@@ -4,7 +4,7 @@ import { at } from '../base';
 import { t } from '../language';
 import { boot, hasSessionAgain, isSignedIn, issuerPath, relogin, safeNext, setRelogin, setUp, signIn } from '../session';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
-import { Language } from './Frame';
+import { Language } from './UserMenu';
 
 const isAtIssuer = () => boot()?.signIn === 'REDIRECT';
 const takesTokens = () => boot()?.authentication === 'oidc';
@@ -99,7 +99,7 @@ export function LoginPage(): JSX.Element {
       <div class="row">
         <h1>{boot()?.title}</h1>
         <span class="spacer" />
-        <Language />
+        <Language label={t('frame.language')} />
       </div>
       <Show when={reason()}>{(why) => <Failure of={new Error(t(`login.error.${why()}`))} />}</Show>
       <Switch fallback={<LoginForm done={leave} />}>

@@ -95,15 +95,16 @@ function textOf(key: Key): string {
 /** The message of a key that is made of what the server tells, if there is one. */
 export const known = (key: string): string | undefined => messages()[key];
 
+const filled = (text: string, values: Record<string, unknown>): string => text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+
 /** A message with its values, as text. */
 export function t<K extends Key>(key: K, ...[values]: [keyof Values<K>] extends [never] ? [] : [Values<K>]): string {
   const text = textOf(key);
-  if (!values) return text;
-  return text.replace(/\{(\w+)\}/g, (_, name: string) => String((values as Record<string, string | number>)[name]));
+  return values ? filled(text, values) : text;
 }
 
-/** One of two messages by a number, as the language counts. */
-export function count<One extends Key, Other extends Key>(value: number, one: One, other: Other): string {
+/** One of two messages by a number, as the language counts; with other values, or the number as it is to be told. */
+export function count<One extends Key, Other extends Key>(value: number, one: One, other: Other, values: Partial<Values<Other>> = {}): string {
   const key = new Intl.PluralRules(language()).select(value) === 'one' ? one : other;
-  return textOf(key).replace('{count}', new Intl.NumberFormat(locale()).format(value));
+  return filled(textOf(key), { count: new Intl.NumberFormat(locale()).format(value), ...values });
 }

@@ -9,7 +9,7 @@ import { useTitle } from '../frame/title';
 import { refresh, useRead } from '../query';
 import { need, ofBatch, ofProcess } from '../rights';
 import { MayLink } from '../ui/May';
-import { total } from '../ui/numbers';
+import { total, totalOf } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure } from '../ui/parts';
 import { say } from '../ui/toast';
 import { definitionAddress, instancesAddress } from './definition/address';
@@ -152,7 +152,7 @@ export default function Definition(): JSX.Element {
             <Show when={starting() && model()}>{(model) => <StartDialog definition={one()} model={model()} onClose={() => setStarting(false)} />}</Show>
             <Show when={deleting()}>
               <Dialog title={t('lists.definition.deleteTitle', { version: one().version })} onClose={() => setDeleting(false)}>
-                <p>{t('lists.definition.deleteText', { process: one().name || one().processDefinitionId, version: one().version, count: total(running.data?.page) })}</p>
+                <p>{totalOf(running.data?.page, 'lists.definition.deleteText.one', 'lists.definition.deleteText.other', { process: one().name || one().processDefinitionId, version: one().version })}</p>
                 <label class="row">
                   <input type="checkbox" onChange={(event) => setWithHistory(event.currentTarget.checked)} /> {t('lists.definition.withHistory')}
                 </label>

@@ -8,6 +8,7 @@ import { t } from '../language';
 import { refresh } from '../query';
 import { need } from '../rights';
 import { MayFiles, useMay } from '../ui/May';
+import { intoSight } from '../ui/fit';
 import { Failure } from '../ui/parts';
 import { say } from '../ui/toast';
 import { CopyCommands } from '../views/CopyAs';
@@ -94,7 +95,13 @@ export function Deploy(): JSX.Element {
         <span>{t('lists.deploy.drop')}</span>
         <MayFiles missing={missing} accept={ENDINGS.join(',')} disabled={busy()} onFiles={deploy} />
       </label>
-      <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
+      <Show when={failure()}>
+        {(error) => (
+          <div ref={intoSight}>
+            <Failure of={error()} />
+          </div>
+        )}
+      </Show>
       <Show when={!busy() && asked()} keyed>
         {(one) => (
           <div class="row">
@@ -103,7 +110,7 @@ export function Deploy(): JSX.Element {
         )}
       </Show>
       <Show when={deployed().length > 0}>
-        <div role="status">
+        <div ref={intoSight} role="status">
           <strong>{t('lists.deploy.done')}</strong>
           <ul class="plain-list">
             <For each={deployed().flatMap((one) => describe(one) ?? [])}>{(one) => <li>{one.href ? <a href={at(one.href)}>{one.text}</a> : one.text}</li>}</For>

@@ -6,7 +6,7 @@ import { t } from '../language';
 import { useRead } from '../query';
 import { ofProcess } from '../rights';
 import { fit } from '../ui/fit';
-import { total } from '../ui/numbers';
+import { totalOf } from '../ui/numbers';
 import { Action, Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
@@ -41,7 +41,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
     <div class="stack">
       <div class="row">
         <span class="muted" role="status">
-          {t('instance.incidents.count', { count: total(found.data?.page) })}
+          {totalOf(found.data?.page, 'instance.incidents.count.one', 'instance.incidents.count.other')}
         </span>
         <span class="spacer" />
         <CopyList of={found} />

@@ -11,13 +11,12 @@ import {
 } from '../api/generated/operations';
 import type { PermissionTypeEnum, ProcessInstanceResult } from '../api/generated/types';
 import { call, plan } from '../api/http';
-import { t } from '../language';
+import { count as counted, t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
 import { ofBatch, ofProcess } from '../rights';
 import { otherTenant } from '../tenant';
 import { MayLink } from '../ui/May';
-import { number } from '../ui/numbers';
 import { Action, Copy, Dialog, State } from '../ui/parts';
 import { Time } from '../ui/time';
 import { say } from '../ui/toast';
@@ -106,7 +105,7 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
           )}
         </Show>
         <For each={props.instance.tags}>{(tag) => <span class="chip">{tag}</span>}</For>
-        <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{t('instance.calledCount', { count: number(count()) })}</A>}</Show>
+        <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{counted(count(), 'instance.calledCount.one', 'instance.calledCount.other')}</A>}</Show>
         <span class="spacer" />
         <Show when={props.instance.hasIncident && props.isRunning}>
           <Action needs={ofBatch('RESOLVE_INCIDENT')} do={retry}>{t('instance.retryAll')}</Action>

@@ -4,7 +4,7 @@ import { searchIncidents, searchJobs } from '../api/generated/operations';
 import type { JobFilter } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
-import { total } from '../ui/numbers';
+import { totalOf } from '../ui/numbers';
 import { Failure, State } from '../ui/parts';
 import { Time } from '../ui/time';
 import { CopyList } from '../views/CopyAs';
@@ -43,7 +43,7 @@ export function Retrying(props: { filter: JobFilter; withInstance?: boolean }): 
           <div class="row">
             <h2>{t('change.retrying')}</h2>
             <span class="muted" role="status">
-              {t('change.retrying.count', { count: total(found.data?.page) })}
+              {totalOf(found.data?.page, 'change.retrying.count.one', 'change.retrying.count.other')}
             </span>
             <span class="spacer" />
             <CopyList of={found} />

@@ -1,7 +1,7 @@
 import { createEffect, For, type JSX, Show } from 'solid-js';
 import { countProcessInstances, searchProcessInstances } from '../api/generated/operations';
 import type { ProcessInstanceFilter } from '../api/generated/types';
-import { t } from '../language';
+import { count as countOf, t } from '../language';
 import { useRead } from '../query';
 import { counted, number } from '../ui/numbers';
 import { Failure, State } from '../ui/parts';
@@ -17,7 +17,7 @@ export function Sample(props: { filter: ProcessInstanceFilter; onCount?: ((count
   return (
     <>
       <Show when={sample.error ?? all.error}>{(error) => <Failure of={error()} />}</Show>
-      <p>{props.words ? t('lists.sample.words', { count: counted(all.data), words: props.words }) : t('lists.sample.match', { count: counted(all.data) })}</p>
+      <p>{props.words ? countOf(count(), 'lists.sample.words.one', 'lists.sample.words.other', { count: counted(all.data), words: props.words }) : countOf(count(), 'lists.sample.match.one', 'lists.sample.match.other', { count: counted(all.data) })}</p>
       <ul class="plain-list">
         <For each={sample.data?.items}>
           {(one) => (

@@ -1,9 +1,8 @@
 import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { searchAuditLogs, searchElementInstances } from '../api/generated/operations';
 import type { AuditLogResult, ElementInstanceResult } from '../api/generated/types';
-import { t } from '../language';
+import { count, t } from '../language';
 import { useRead } from '../query';
-import { number } from '../ui/numbers';
 import { Failure, State, wordOf } from '../ui/parts';
 import { durationText, exactText } from '../ui/times';
 
@@ -107,7 +106,7 @@ export function Timeline(props: {
       </ol>
       <Show when={hidden() > 0}>
         <div>
-          <button onClick={() => setLimit(limit() + PAGE)}>{t('instance.timeline.more', { count: number(hidden()) })}</button>
+          <button onClick={() => setLimit(limit() + PAGE)}>{count(hidden(), 'instance.timeline.more.one', 'instance.timeline.more.other')}</button>
         </div>
       </Show>
     </div>

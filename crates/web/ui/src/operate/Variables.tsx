@@ -7,7 +7,7 @@ import { useRead } from '../query';
 import { ofVariable } from '../rights';
 import { fit } from '../ui/fit';
 import { jsonObject, jsonProblem, pretty } from '../ui/json';
-import { total } from '../ui/numbers';
+import { total, totalOf } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
 import { CopyCommands, CopyList } from '../views/CopyAs';
@@ -101,7 +101,7 @@ export function Variables(props: {
       <div class="row">
         <input type="search" aria-label={t('instance.variables.find')} placeholder={t('instance.head.name')} value={text()} onInput={(event) => setText(event.currentTarget.value)} />
         <span class="muted" role="status">
-          {t('instance.variables.count', { count: total(found.data?.page) })}
+          {totalOf(found.data?.page, 'instance.variables.count.one', 'instance.variables.count.other')}
         </span>
         <span class="spacer" />
         <CopyList of={found} />

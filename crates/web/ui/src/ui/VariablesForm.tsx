@@ -14,7 +14,7 @@ interface Line {
   isNew: boolean;
 }
 
-/** Variables without a form: each a name and JSON. Only what was changed or added is given. */
+/** Variables without a form: each a name and JSON. Only what was changed or added is given; one that is wrong is told by its name. */
 export function VariablesForm(props: {
   values: ReadonlyMap<string, string>;
   readOnly: boolean;
@@ -42,7 +42,8 @@ export function VariablesForm(props: {
   };
   const problem = (line: Line) => (line.isNew && line.name.trim() === '' ? t('variables.noName') : line.value.trim() === '' ? t('variables.noValue') : jsonProblem(line.value));
   props.onReady(() => {
-    if (lines.some((line) => problem(line) !== undefined)) return undefined;
+    const wrong = lines.find((line) => problem(line) !== undefined);
+    if (wrong) throw new Error(t('variables.wrong', { name: wrong.name.trim() || t('variables.new'), problem: problem(wrong)! }));
     return jsonObject(changed().map((line) => [line.name.trim(), line.value] as const));
   });
   return (

@@ -1,5 +1,8 @@
 import { onCleanup, onMount } from 'solid-js';
 
+/** Brings what a click has opened into sight, once it is drawn: below a list, nobody would see that it came. */
+export const intoSight = (place: HTMLElement): void => void requestAnimationFrame(() => place.scrollIntoView({ block: 'nearest' }));
+
 /** Watches the place of a table. What is no wider than its place scrolls with the page, and so its head stays in sight; what
  * is wider scrolls by itself, in both directions. */
 export function fit(place: HTMLElement): void {

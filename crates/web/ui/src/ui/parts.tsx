@@ -4,6 +4,7 @@ import { Problem } from '../api/http';
 import { t } from '../language';
 import { refresh } from '../query';
 import type { Needs } from '../rights';
+import { intoSight } from './fit';
 import { NOTHING_MISSING, Reason, useMay } from './May';
 import { say, textOf } from './toast';
 import { innerWordOf, wordOf } from './words';
@@ -135,7 +136,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: JS
       <Told.Provider value={setFailure}>{props.children}</Told.Provider>
       <Show when={failure()}>
         {(error) => (
-          <div ref={(one) => queueMicrotask(() => one.scrollIntoView({ block: 'nearest' }))}>
+          <div ref={intoSight}>
             <Failure of={error()} />
           </div>
         )}

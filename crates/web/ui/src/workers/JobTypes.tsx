@@ -2,9 +2,10 @@ import { A, useParams, useSearchParams } from '@solidjs/router';
 import { createEffect, createMemo, createSignal, For, type JSX, Show } from 'solid-js';
 import { listJobTypes, listWorkers } from '../api/generated/operations';
 import type { BatonJobType } from '../api/generated/types';
-import { t } from '../language';
+import { count, t } from '../language';
 import { useRead } from '../query';
 import { otherTenant } from '../tenant';
+import { intoSight } from '../ui/fit';
 import { number } from '../ui/numbers';
 import { Failure, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
@@ -31,7 +32,7 @@ export default function JobTypes(): JSX.Element {
       <div class="row">
         <h1>{t('workers.title')}</h1>
         <span class="muted" role="status">
-          {found.data ? t('workers.types', { count: number(found.data.items.length) }) : ''}
+          {found.data ? count(found.data.items.length, 'workers.types.one', 'workers.types.other') : ''}
         </span>
         <span class="spacer" />
         <input type="search" aria-label={t('workers.find')} placeholder={t('workers.head.type')} value={query.find ?? ''} onInput={(event) => setQuery({ find: event.currentTarget.value || null }, { replace: true })} />
@@ -118,7 +119,7 @@ function Workers(props: { jobType: string; onClose: () => void }): JSX.Element {
   let panel!: HTMLElement;
   // It opens below a list that may be long; once its rows are there, it is in sight.
   const isThere = createMemo(() => found.data !== undefined);
-  createEffect(() => isThere() && queueMicrotask(() => panel.scrollIntoView({ block: 'nearest' })));
+  createEffect(() => isThere() && intoSight(panel));
   return (
     <section ref={panel} class="panel stack" aria-label={t('workers.workers')}>
       <div class="row">

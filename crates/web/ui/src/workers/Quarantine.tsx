@@ -3,7 +3,7 @@ import { createSignal, For, type JSX, Show } from 'solid-js';
 import { cancelBannedInstance, listBannedInstances, releaseBannedInstance } from '../api/generated/operations';
 import type { BatonBannedInstance } from '../api/generated/types';
 import { call } from '../api/http';
-import { t } from '../language';
+import { count, t } from '../language';
 import { Text } from '../language/Text';
 import { refresh, useRead } from '../query';
 import { otherTenant } from '../tenant';
@@ -31,8 +31,9 @@ export default function Quarantine(): JSX.Element {
   const after = () => (/^\d{1,19}$/.test(query.after ?? '') ? query.after : undefined);
   const found = useRead(listBannedInstances, () => ({ query: { limit: PAGE, ...(after() ? { after: after()! } : {}) }, live: true }));
   const counted = () => {
-    const count = number(found.data?.items.length ?? 0);
-    return t('workers.quarantine.count', { count: found.data?.items.length === PAGE || after() ? t('part.atLeast', { count }) : count });
+    const shown = found.data?.items.length ?? 0;
+    const isAll = shown < PAGE && !after();
+    return count(shown, 'workers.quarantine.count.one', 'workers.quarantine.count.other', isAll ? {} : { count: t('part.atLeast', { count: number(shown) }) });
   };
   const [asked, setAsked] = createSignal<{ way: Way; one: BatonBannedInstance }>();
   return (

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { closeBrowser, violations } from '../page.mjs';
+import { closeBrowser, openMenu, violations } from '../page.mjs';
 import { as, count, crewOf, FILES, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -344,7 +344,9 @@ test('usage, cluster and licences are told', () =>
 test('Admin speaks German: what is shown follows the choice while the page is open', () =>
   withUser('admin', '/admin/authorizations?resourceType=PROCESS_DEFINITION', async (page) => {
     await rowsOf(page, 'Authorizations').filter({ hasText: 'Process definition' }).first().waitFor();
+    await openMenu(page);
     await page.getByLabel('Language').selectOption('de');
+    await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'Berechtigungen' }).waitFor();
     await page.getByRole('columnheader', { name: 'Inhaber' }).waitFor();
     await rowsOf(page, 'Berechtigungen').filter({ hasText: 'Prozessdefinition' }).first().waitFor();
@@ -353,6 +355,7 @@ test('Admin speaks German: what is shown follows the choice while the page is op
     await page.keyboard.press('Escape');
     await page.goto(`${server.url}/admin/cluster`);
     await rowsOf(page, 'Partitionen der Broker').first().waitFor();
+    await openMenu(page);
     await page.getByLabel('Sprache').selectOption('en');
     await rowsOf(page, 'Partitions of brokers').first().waitFor();
   }));

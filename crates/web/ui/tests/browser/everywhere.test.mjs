@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { closeBrowser, violations, withPage } from '../page.mjs';
+import { closeBrowser, isSeen, openMenu, violations, withPage } from '../page.mjs';
 import { bpmn, deploy, fail, search, start, startServer, until } from '../server.mjs';
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'`{{7*7}}‮txt.exe 🎭';
@@ -340,16 +340,44 @@ test('addresses of the reference lead to the page that shows it', () =>
     { statuses: [404] },
   ));
 
+test('at 320 px the frame takes at most a quarter, and one menu says what its choices are', () =>
+  withPage(
+    server,
+    async (page) => {
+      for (const path of ['/operate', '/operate/operations-log', '/tasklist', '/admin/users', '/admin/about']) {
+        await page.goto(server.url + path);
+        await page.locator('.sub a.active').waitFor();
+        const frame = await page.locator('.sub').evaluate((one) => one.getBoundingClientRect().bottom);
+        assert.ok(frame <= 640 / 4, `the frame of ${path} takes ${frame} px`);
+        await until(() => isSeen(page.locator('.sub a.active')), `the present page of ${path} is in sight`);
+      }
+      const menu = page.locator('.menu:popover-open');
+      await openMenu(page);
+      assert.deepEqual(await menu.getByLabel('Theme').getByRole('option').allInnerTexts(), ['System', 'Light', 'Dark']);
+      assert.deepEqual(await menu.getByLabel('Times').getByRole('option').allInnerTexts(), ['Relative', 'Local time', 'UTC']);
+      assert.equal(await menu.getByLabel('Language').getByRole('option').first().innerText(), 'Browser default');
+      const { x, y, width, height } = await menu.boundingBox();
+      assert.ok(x >= 0 && y >= 0 && x + width <= 320 && y + height <= 640, 'the menu is in the window');
+      assert.deepEqual(await violations(page), []);
+      await page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'detached' });
+      assert.ok(await page.locator('.bar button.user').evaluate((one) => one === document.activeElement), 'the focus is where it was');
+    },
+    { viewport: { width: 320, height: 640 } },
+  ));
+
 test('a theme that was chosen holds, whatever the system says', () =>
   withPage(server, async (page) => {
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.goto(`${server.url}/operate`);
     assert.equal(await background(), 'rgb(255, 255, 255)');
+    await openMenu(page);
     await page.getByLabel('Theme').selectOption('dark');
     assert.equal(await background(), 'rgb(17, 20, 24)');
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     assert.equal(await background(), 'rgb(17, 20, 24)');
+    await openMenu(page);
     await page.getByLabel('Theme').selectOption('system');
     assert.equal(await background(), 'rgb(255, 255, 255)');
   }));
@@ -364,13 +392,15 @@ test('times are told as ago, by the clock here or in UTC, and the choice holds',
     await page.goto(`${server.url}/operate/processes/${keys.instance}`);
     await until(async () => /ago|now/.test(await started.innerText()), 'relative at first');
     assert.equal(await started.getAttribute('title'), clock('Asia/Tokyo'));
+    await openMenu(page);
     await page.getByLabel('Times').selectOption('UTC');
     assert.equal(await started.innerText(), `${clock('UTC')} UTC`);
     await page.reload();
     await started.waitFor();
     assert.equal(await started.innerText(), `${clock('UTC')} UTC`);
     assert.match(await started.getAttribute('title'), /ago|now/);
-    await page.getByLabel('Times').selectOption('local time');
+    await openMenu(page);
+    await page.getByLabel('Times').selectOption('Local time');
     assert.equal(await started.innerText(), clock('Asia/Tokyo'));
   }));
 

@@ -237,6 +237,37 @@ test('the wheel over a diagram scrolls the page, and zooms with Ctrl', () =>
     { viewport: { width: 1280, height: 500 } },
   ));
 
+/** Tells how far the lines of texts in a row are apart, in pixels. */
+const unevenness = (row) =>
+  row.evaluate((row) => {
+    const lines = [...row.children].flatMap((cell) => {
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        const { parentElement: parent } = texts.currentNode;
+        if (texts.currentNode.data.trim() === '' || parent.closest('button, a.button, .hidden-label, .state')) continue;
+        const mark = parent.insertBefore(document.createElement('span'), texts.currentNode);
+        mark.style.cssText = 'display: inline-block; width: 0; height: 0';
+        const { bottom } = mark.getBoundingClientRect();
+        mark.remove();
+        return [bottom];
+      }
+      return [];
+    });
+    return lines.length > 2 ? Math.max(...lines) - Math.min(...lines) : NaN;
+  });
+
+test('keys and texts of a row stand on one line', () =>
+  withPage(server, async (page) => {
+    await opens(page, '/operate/processes');
+    const row = rowsOf(page, 'Process instances').first();
+    await row.waitFor();
+    assert.ok((await unevenness(row)) <= 1, `a row of the list: ${await unevenness(row)} px`);
+    await opens(page, `/operate/processes/${keys.broken}/incidents`);
+    const head = page.locator('header.stack > .row');
+    await head.waitFor();
+    assert.ok((await unevenness(head)) <= 1, `the head of an instance: ${await unevenness(head)} px`);
+  }));
+
 test('a tick moves no row, and with Shift it ticks all from the last one on', () =>
   withPage(server, async (page) => {
     await opens(page, '/operate/processes');

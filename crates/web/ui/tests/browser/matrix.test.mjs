@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { settingsOf, startIssuer } from '../issuer.mjs';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, openMenu, withPage } from '../page.mjs';
 import { search, startServer, until } from '../server.mjs';
 import { fill, identities, PASSWORD, picture } from '../world.mjs';
 
@@ -260,6 +260,7 @@ describe('at an issuer', () => {
           await asOnlyOne(page, server, root, who, keys, ([path, , controls = []]) => controls.length > 2 && !path.startsWith('/admin/'), who === 'op');
           assert.equal(issuer.asked.authorize, issuer.asked.code, 'each login has had its code');
           const { logout } = issuer.asked;
+          await openMenu(page);
           await page.getByRole('button', { name: 'Sign out' }).click();
           await page.waitForURL((url) => url.href.startsWith(issuer.url));
           assert.equal(issuer.asked.logout, logout + 1, 'one is signed out at the issuer, too');

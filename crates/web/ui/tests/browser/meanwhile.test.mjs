@@ -2,7 +2,7 @@
 // said, what was typed stays, and nothing is half done.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser } from '../page.mjs';
+import { closeBrowser, openMenu } from '../page.mjs';
 import { as, crewOf, FILES, PEOPLE, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -95,6 +95,7 @@ const WAYS = {
     away: async (page, context) => {
       const tab = await context.newPage();
       await tab.goto(`${server.url}/operate`);
+      await openMenu(tab);
       await tab.getByRole('button', { name: 'Sign out' }).click();
       await tab.waitForURL(/\/login/);
       await tab.close();

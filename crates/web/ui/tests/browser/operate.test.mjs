@@ -477,7 +477,16 @@ test('files are deployed by choosing and by dropping, and a wrong one is named',
       await dropped('dropped.bpmn', bpmn('dropped', [['job', 'a', 'a']]));
       await page.getByRole('link', { name: 'Process dropped, version 1' }).waitFor();
       assert.equal((await search(server, 'process-definitions', { processDefinitionId: 'dropped' })).items[0].resourceName, 'dropped.bpmn');
+      // Beside its place a file must not take the browser away from the page; a click's result is seen in a low window, too.
+      assert.ok(await page.evaluate(() => {
+        const data = new DataTransfer();
+        data.items.add(new File(['x'], 'beside.bpmn'));
+        return ['dragover', 'drop'].every((kind) => !document.body.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data })));
+      }), 'the page takes what is dropped beside');
+      await page.setViewportSize({ width: 1280, height: 240 });
+      await page.evaluate(() => scrollTo(0, 0));
       await dropped('notes.txt', 'hello');
+      await until(() => isSeen(page.locator('.failure p')), 'the refusal is in sight');
       await page.getByText('notes.txt: files end with').waitFor();
       await dropped('broken.bpmn', '<definitions');
       await page.locator('.failure', { hasText: 'broken.bpmn' }).waitFor();

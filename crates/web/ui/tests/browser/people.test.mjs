@@ -1,7 +1,7 @@
 // Login, Tasklist and Admin on a server that asks for names and passwords, and for permissions.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, press, withPage } from '../page.mjs';
+import { closeBrowser, openMenu, press, withPage } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -52,6 +52,7 @@ test('a login that fails says so, one that succeeds goes on to where one wanted'
       await page.getByLabel('Password').fill(PEOPLE.ann);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.waitForURL(/\/tasklist\?filter=unassigned/);
+      await openMenu(page);
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.waitForURL(/\/login/);
       await page.goto(`${server.url}/tasklist`);
@@ -172,7 +173,7 @@ test('a task without a form is completed with variables, and the next one opens'
     await page.getByLabel('Name', { exact: true }).fill('answer');
     await page.getByLabel('Value of answer').fill('{"n":');
     await page.getByRole('button', { name: 'Complete' }).click();
-    await page.getByText('Some fields are wrong.').waitFor();
+    await page.getByText(/^The variable \w+ is wrong: /).waitFor();
     await page.getByLabel('Value of answer').fill(`{"n":${BIG}}`);
     await page.getByRole('button', { name: 'Complete' }).click();
     await page.waitForURL((url) => !url.pathname.includes(task.userTaskKey));

@@ -1,7 +1,7 @@
 // A server below a path of an address that a proxy shares: pages, login, links, requests and cookies stay below it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, openMenu, withPage } from '../page.mjs';
 import { as, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { shareAddress } from '../proxy.mjs';
 import { bpmn, deploy, startServer, start, until } from '../server.mjs';
@@ -74,6 +74,7 @@ for (const [how, strips, name] of [
           const copies = page.getByRole('dialog', { name: 'Copy as' });
           for (const form of ['curl', 'baton', 'Node']) assert.ok((await copies.getByRole('region', { name: form }).locator('pre').innerText()).includes(`${proxy.url}${PATH}${form === 'baton' ? ' ' : '/v2/process-instances/search'}`), form);
           await copies.getByRole('button', { name: 'Close' }).click();
+          await openMenu(page);
           await page.getByRole('button', { name: 'Sign out' }).click();
           await isAt(page, '/login');
           assert.deepEqual((await context.cookies(proxy.url + PATH)).map(({ name }) => name), []);

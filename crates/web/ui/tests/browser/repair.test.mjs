@@ -46,7 +46,7 @@ test('an incident is resolved with retries and variables, and retried until a wo
       await dialog.getByLabel('Retries').fill('3');
       await dialog.getByLabel('Value of card').fill('{"number":');
       await resolve.click();
-      await dialog.getByText('a value that is no JSON').waitFor();
+      await dialog.getByText('The variable card is wrong: ').waitFor();
       assert.equal((await jobOf(key)).retries, 0, 'nothing was sent');
       assert.equal(await dialog.getByLabel('Value of card').inputValue(), '{"number":');
       // Escape asks before it throws away what was typed.

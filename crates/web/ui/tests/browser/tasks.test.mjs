@@ -1,7 +1,7 @@
 // Tasklist beyond the first task: filters, a list that stays, drafts, documents, dates, bulk, languages, keys.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, isSeen, press, violations } from '../page.mjs';
+import { closeBrowser, isSeen, openMenu, press, violations } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -408,6 +408,7 @@ test('a notification tells of a task that comes while nobody looks', async () =>
 test('Tasklist speaks German, and counts, dates and choices do, too; the choice stays', async () => {
   await newTask('one');
   await withUser('ann', '/tasklist', async (page) => {
+    await openMenu(page);
     await page.getByLabel('Language').selectOption('de');
     await page.getByRole('link', { name: 'Prozess starten' }).waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), 'de');
@@ -415,6 +416,7 @@ test('Tasklist speaks German, and counts, dates and choices do, too; the choice 
     await list(page).or(page.getByRole('navigation', { name: 'Passende Aufgaben' }).getByRole('link')).first().click();
     await page.getByRole('button', { name: 'Mir zuweisen' }).waitFor();
     await page.getByText(/erstellt vor/).waitFor();
+    await openMenu(page);
     await page.getByRole('button', { name: 'Abmelden' }).click();
     await page.getByRole('button', { name: 'Anmelden' }).waitFor();
     await page.getByLabel('Benutzername').waitFor();

@@ -52,6 +52,17 @@ test('a part of a language is checked alike', () => {
 
 test('every message is used', () => assert.deepEqual(unused(), []));
 
+/** Messages whose number is a limit of many. */
+const OF_MANY = /^(change\.modify\.first|lists\.heat\.oldest|change\.plan\.allTokens|change\.modify\.applyMany|lists\.chip\.keys|lists\.incidents\.mostOnly|lists\.definition\.latestOnly|history\.(cut|durations\.(all|latest|counted|countedSince))|admin\.flow\.(limit|throttled)|instance\.wait\.(timer|until)Times)$/;
+
+test('what is counted has a message for one, too', async () => {
+  const areas = await Promise.all(['en', 'areas/admin', 'areas/change', 'areas/history', 'areas/instance', 'areas/lists', 'areas/tasks'].map((name) => vite.ssrLoadModule(`/src/language/${name}.ts`)));
+  const english = Object.assign({}, ...areas.map(({ default: area, en }) => area ?? en));
+  const counted = Object.entries(english).filter(([key, text]) => /\{count\} (\w+ )?\w+s\b(?! \{)/.test(text) && !OF_MANY.test(key));
+  assert.ok(counted.length > 20);
+  assert.deepEqual(counted.map(([key]) => key).filter((key) => !(key.endsWith('.other') && key.replace(/other$/, 'one') in english) && !key.endsWith('.one')), []);
+});
+
 test('no page has texts of its own', () => {
   const source = `
     const COLUMNS = [{ head: 'Key', sort: 'key' }, { head: t('a.b'), cell: (row) => wordOf(row.state) }];

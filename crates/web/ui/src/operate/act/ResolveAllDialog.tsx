@@ -4,7 +4,7 @@ import type { IncidentFilter, IncidentResult } from '../../api/generated/types';
 import { call } from '../../api/http';
 import { t } from '../../language';
 import { useRead } from '../../query';
-import { number, total } from '../../ui/numbers';
+import { number, totalOf } from '../../ui/numbers';
 import { Action, Dialog, Failure, Field } from '../../ui/parts';
 import { textOf } from '../../ui/toast';
 import { isRetries, type Outcome, repairAll } from './resolve';
@@ -51,7 +51,7 @@ export default function ResolveAllDialog(props: { message: string; onClose: () =
   return (
     <Dialog title={t('change.resolve.all')} onClose={props.onClose} wide>
       <div class="stack">
-        <p>{t('change.resolve.all.effect', { count: total(found.data?.page) })}</p>
+        <p>{totalOf(found.data?.page, 'change.resolve.all.effect.one', 'change.resolve.all.effect.other')}</p>
         <pre class="copied" tabindex="0">
           {props.message}
         </pre>

@@ -42,12 +42,8 @@ export default function ResolveDialog(props: { incident: IncidentResult; onClose
   const run = async () => {
     setFailure(undefined);
     setDone([]);
-    const variables = submit ? await submit() : '';
-    if (variables === undefined) {
-      setFailure(new Error(t('change.resolve.wrong')));
-      return;
-    }
     try {
+      const variables = (await submit?.()) ?? '';
       await repairOne(props.incident, repair(variables), (step) => setDone((all) => [...all, step]));
     } catch (error) {
       setFailure(error);

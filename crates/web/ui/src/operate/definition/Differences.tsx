@@ -4,6 +4,7 @@ import type { Diagram } from '../../diagram/bpmn';
 import { BpmnDiagram } from '../../diagram/BpmnDiagram';
 import { useModel } from '../../diagram/model';
 import { count, t } from '../../language';
+import { intoSight } from '../../ui/fit';
 import { Failure } from '../../ui/parts';
 import { differencesOf, type Kind } from './differences';
 
@@ -24,7 +25,7 @@ export default function Differences(props: { before: ProcessDefinitionResult; af
   });
   const ids = (...kinds: Kind[]) => found()?.items?.filter((one) => kinds.includes(one.kind)).map((one) => one.id) ?? [];
   return (
-    <section class="stack" aria-label={t('lists.differences')}>
+    <section ref={intoSight} class="stack" aria-label={t('lists.differences')}>
       <div class="halves even">
         <div>
           <h2>{t('lists.versionOf', { version: props.before.version })}</h2>

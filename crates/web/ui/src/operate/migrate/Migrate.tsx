@@ -7,7 +7,7 @@ import { BpmnDiagram } from '../../diagram/BpmnDiagram';
 import { useModel } from '../../diagram/model';
 import { refresh, useRead } from '../../query';
 import { ofMigration } from '../../rights';
-import { number, total } from '../../ui/numbers';
+import { number, totalOf } from '../../ui/numbers';
 import { Action, Dialog, Failure } from '../../ui/parts';
 import { say } from '../../ui/toast';
 import { CopyCommands } from '../../views/CopyAs';
@@ -209,7 +209,7 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
       <Show when={failure()}>{(error) => <Failure of={error()} />}</Show>
       <div class="row">
         <Show when={props.filter.version !== undefined}>
-          <A href={list()}>{t('change.migrate.match', { count: total(found.data?.page) })}</A>
+          <A href={list()}>{totalOf(found.data?.page, 'change.migrate.match.one', 'change.migrate.match.other')}</A>
         </Show>
         <span class="muted" role="status">
           {props.blocked ?? ''}
@@ -223,14 +223,14 @@ function Plan(props: { filter: Filter; to: ProcessDefinitionResult | undefined; 
         <Dialog title={t('change.migrate.ask')} onClose={() => setAsking(false)} wide>
           <p>
             {t('change.migrate.ask.before')} <strong>{props.to?.name || props.to?.processDefinitionId}</strong>
-            {t('change.migrate.ask.after', { version: props.to?.version ?? '', count: number(props.rows.length) })}
+            {count(props.rows.length, 'change.migrate.ask.after.one', 'change.migrate.ask.after.other', { version: props.to?.version ?? '' })}
           </p>
           <Sample filter={api()} />
           <div class="actions">
             <CopyCommands of={() => [(props.isSingle ? one() : many()).asked]} />
             <button onClick={() => setAsking(false)}>{t('change.back')}</button>
             <Action class="primary" do={run}>
-              {props.isSingle ? t('change.migrate.runOne') : t('change.migrate.runMany', { count: total(found.data?.page) })}
+              {props.isSingle ? t('change.migrate.runOne') : totalOf(found.data?.page, 'change.migrate.runMany.one', 'change.migrate.runMany.other')}
             </Action>
           </div>
         </Dialog>
