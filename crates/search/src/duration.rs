@@ -3,7 +3,7 @@
 /// Durations are counted by the hour of their end.
 pub const HOUR_MS: i64 = 3_600_000;
 
-/// A part of the time that an element takes.
+/// A part of the time that an element takes, or something that is counted beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
     /// From its activation to its end.
@@ -12,11 +12,20 @@ pub enum Measure {
     Wait,
     /// From that activation to the end of the job.
     Work,
+    /// No length: how many instances of the process began in the hour.
+    Begun,
+    /// No length: how many of them ended.
+    Ended,
+    /// No length: how many incidents the element had.
+    Incident,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Total, Self::Wait, Self::Work];
+    pub const ALL: [Self; 6] =
+        [Self::Total, Self::Wait, Self::Work, Self::Begun, Self::Ended, Self::Incident];
+    /// Those that have a length.
+    pub const LENGTHS: [Self; 3] = [Self::Total, Self::Wait, Self::Work];
 
     /// As rows have it.
     pub const fn as_str(self) -> &'static str {
@@ -24,6 +33,9 @@ impl Measure {
             Self::Total => "TOTAL",
             Self::Wait => "WAIT",
             Self::Work => "WORK",
+            Self::Begun => "BEGUN",
+            Self::Ended => "ENDED",
+            Self::Incident => "INCIDENT",
         }
     }
 }

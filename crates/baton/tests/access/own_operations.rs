@@ -329,6 +329,42 @@ async fn steps_of_an_instance_are_kept_where_the_setting_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_day_is_told_by_the_hour() {
+    let sum = |told: &Value, name: &str| -> i64 {
+        told["hours"].as_array().unwrap().iter().map(|hour| hour[name].as_i64().unwrap()).sum()
+    };
+    for (setting, is_counted) in
+        [("secondary_storage.durations=true", true), ("secondary_storage.durations=false", false)]
+    {
+        let (_users, server, key) = started(&[setting]).await;
+        complete(&server, json!({})).await;
+        eventually("the end", async || {
+            let path = format!("/v2/process-instances/{key}");
+            let instance = server.get(&path).by(&by("root")).send().await.expect(200).json();
+            (instance["state"] == "COMPLETED").then_some(())
+        })
+        .await;
+        let instances = async |user: &str| {
+            server.get("/baton/v1/process-instances/trend").by(&by(user)).send().await.expect(200).json()
+        };
+        let told = instances("ann").await;
+        assert_eq!((&told["isCounted"], told["hours"].as_array().unwrap().len()), (&json!(is_counted), 24));
+        let counts = ["started", "ended", "incidents"].map(|name| sum(&told, name));
+        assert_eq!(counts, if is_counted { [1, 1, 0] } else { [0; 3] }, "{told}");
+        let slowest: Vec<_> =
+            told["slowest"].as_array().unwrap().iter().map(|one| &one["elementId"]).collect();
+        assert_eq!(slowest.contains(&&json!("work")), is_counted, "{told}");
+        let hidden = instances("eve").await;
+        assert_eq!((sum(&hidden, "started"), &hidden["slowest"]), (0, &json!([])));
+
+        let path = "/baton/v1/jobs/trend";
+        server.get(path).by(&by("ann")).send().await.expect(403);
+        let jobs = server.get(path).by(&by("root")).send().await.expect(200).json();
+        assert_eq!(["created", "completed", "failed"].map(|name| sum(&jobs, name)), [1, 1, 0], "{jobs}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn durations_are_counted_where_the_setting_says_so() {
     for (setting, is_counted) in
         [("secondary_storage.durations=true", true), ("secondary_storage.durations=false", false)]

@@ -91,6 +91,7 @@ macro_rules! checked_elsewhere {
         | Self::SearchProcessDefinitionVariableNames | Self::GetProcessInstanceWaitStateStatistics
         | Self::SearchResources | Self::GetResourceContentBinary | Self::SearchAnything
         | Self::ListProcessInstanceSteps | Self::CountProcessInstances | Self::GetProcessInstanceExplanation
+        | Self::GetProcessInstanceTrend
         | Self::GetProcessInstanceTimeline | Self::GetProcessInstanceAt | Self::ListElementInstanceChildren
         | Self::GetProcessDefinitionDurations
         // They look at each thing, or show somebody his own.
@@ -124,6 +125,7 @@ impl Operation {
             | Self::GetJobWorkerStatistics
             | Self::GetJobTimeSeriesStatistics
             | Self::GetJobErrorStatistics
+            | Self::GetJobTrend
             | Self::ListJobTypes
             | Self::ListWorkers => takes(&[(R::System, P::ReadJobMetric)]),
             Self::GetCluster | Self::ListParkedRecords | Self::ListBannedInstances => {

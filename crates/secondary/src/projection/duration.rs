@@ -1,4 +1,5 @@
-//! How long elements take, as counters: by definition, element, hour of the end, what is measured, and bucket.
+//! How long elements take, as counters: by definition, element, hour of the end, what is measured, and bucket. Beside
+//! them, how many instances began and ended in an hour, and how many incidents there were.
 //!
 //! A duration is known with the record that ends it. When that began is remembered; what the memory lacks, after a
 //! start for example, is in the batch or in the store. Counters gather here and become changes with each flush, in the
@@ -8,8 +9,8 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use protocol::{
-    JobIntent, JobRecord, Key, Name, ProcessInstanceIntent, ProcessInstanceRecord, Record, RecordValue,
-    RecordedInstance,
+    IncidentIntent, JobIntent, JobRecord, Key, Name, ProcessInstanceIntent, ProcessInstanceRecord, Record,
+    RecordValue, RecordedInstance,
 };
 use search::model::{
     ColumnId, Entity, element_duration as duration, element_instance as element, job,
@@ -125,6 +126,11 @@ impl Durations {
             self.of_element(record, value);
         } else if let RecordValue::Job(value) = &record.value {
             self.of_job(record, value, batch);
+        } else if let RecordValue::Incident(value) = &record.value
+            && IncidentIntent::of(record.intent) == Some(IncidentIntent::Created)
+        {
+            let ids = [&value.element_id, &value.bpmn_process_id, &value.tenant_id];
+            self.tally(record, Measure::Incident, value.process_definition_key, ids);
         }
     }
 
@@ -139,9 +145,11 @@ impl Durations {
             ProcessInstanceIntent::ElementActivating => {
                 let times = Times { begun_ms: record.timestamp_ms, activated_ms: None };
                 self.begun.remember(record.key, times);
+                self.tally_instance(kind, record, value, Measure::Begun);
             }
             ProcessInstanceIntent::ElementCompleted | ProcessInstanceIntent::ElementTerminated => {
                 self.end(kind, record, &value.instance, &value.element_id);
+                self.tally_instance(kind, record, value, Measure::Ended);
             }
             ProcessInstanceIntent::ElementActivated
             | ProcessInstanceIntent::ElementCompleting
@@ -188,6 +196,38 @@ impl Durations {
             | JobIntent::Updated
             | JobIntent::Migrated => {}
         }
+    }
+
+    fn tally_instance(
+        &mut self,
+        kind: Kind,
+        record: &Record,
+        value: &ProcessInstanceRecord,
+        measure: Measure,
+    ) {
+        if kind == Kind::Instance {
+            let ids = [&value.element_id, &value.instance.bpmn_process_id, &value.instance.tenant_id];
+            self.tally(record, measure, value.instance.process_definition_key, ids);
+        }
+    }
+
+    /// Counts something that has no length. The IDs are those of element, process and tenant.
+    fn tally(&mut self, record: &Record, measure: Measure, definition_key: Key, ids: [&Name; 3]) {
+        if definition_key == 0 {
+            return;
+        }
+        let [element_id, process_id, tenant_id] = ids.map(own);
+        let one = Ended {
+            kind: Kind::Instance,
+            key: record.key,
+            definition_key,
+            element_id,
+            process_id,
+            tenant_id,
+            partition: record.partition_id,
+            at_ms: record.timestamp_ms,
+        };
+        self.add(&one, measure, 0);
     }
 
     fn end(&mut self, kind: Kind, record: &Record, instance: &RecordedInstance, element_id: &Name) {

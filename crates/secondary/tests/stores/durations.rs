@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use export::{Exporter as _, Flush};
-use protocol::{Document, Intent, JobRecord, Key, Name, Record, RecordValue, Word, testing};
+use protocol::{Document, IncidentRecord, Intent, JobRecord, Key, Name, Record, RecordValue, Word, testing};
 use search::model::element_duration as duration;
 use search::{Aggregate, EntityRef, Filter, HOUR_MS, Operand, Progress, Statistics, Test, Value};
 use secondary::{Projection, Retention, RowId, Rule, StoreExporter};
@@ -99,6 +99,27 @@ fn job(of: Key, kind: &'static str, intent: Intent) -> Record {
     Record { key: of + number, ..testing::record(1, intent, value) }
 }
 
+/// Something of an incident of a task.
+fn incident(of: Key, intent: Intent) -> Record {
+    let value = IncidentRecord {
+        error_type: Name::from("JOB_NO_RETRIES"),
+        error_message: Name::from("no"),
+        bpmn_process_id: Name::from("p"),
+        process_definition_key: DEFINITION,
+        process_instance_key: of,
+        element_id: Name::from("task"),
+        element_instance_key: of + 1,
+        job_key: Some(of + 2),
+        variable_scope_key: of + 1,
+        tenant_id: Name::default_tenant(),
+        root_process_instance_key: of,
+        element_instance_path: Vec::new(),
+        process_definition_path: Vec::new(),
+        calling_element_path: Vec::new(),
+    };
+    Record { key: of + 4, ..testing::record(1, intent, value) }
+}
+
 const TASK: &str = "BPMN_ELEMENT";
 
 /// Counters by hour, element and measure: number, sum, longest.
@@ -153,6 +174,8 @@ fn once(store: &dyn Store) {
         // The first attempt fails.
         feed.happens(25, job(of, TASK, Intent::Activated));
         feed.happens(30, job(of, TASK, Intent::Failed));
+        feed.happens(31, incident(of, Intent::Created));
+        feed.happens(32, incident(of, Intent::Resolved));
         feed.happens(120, job(of, TASK, Intent::Activated));
         feed.happens(150, job(of, TASK, Intent::Completed));
         feed.happens(200 + number as i64, element(of, 1, Intent::ElementCompleted));
@@ -161,9 +184,12 @@ fn once(store: &dyn Store) {
     }
     feed.exporter.flush(Flush::Whole).unwrap();
     let all = wanted(&[
+        (0, "p", "BEGUN", [3, 0, 0]),
+        (0, "task", "INCIDENT", [3, 0, 0]),
         (0, "task", "TOTAL", [3, 573, 192]),
         (0, "task", "WAIT", [3, 300, 100]),
         (0, "task", "WORK", [3, 90, 30]),
+        (1, "p", "ENDED", [3, 0, 0]),
         (1, "p", "TOTAL", [3, 3 * HOUR_MS, HOUR_MS]),
     ]);
     assert_eq!(counted(store), all);
@@ -208,10 +234,14 @@ fn open(store: &dyn Store) {
         (now[0], now[1]) = (now[0] - numbers[0], now[1] - numbers[1]);
     }
     let grown = wanted(&[
+        (0, "p", "BEGUN", [1, 0, 0]),
+        (0, "p", "ENDED", [1, 0, 0]),
         (0, "p", "TOTAL", [1, 95, 95]),
+        (0, "task", "INCIDENT", [0, 0, 0]),
         (0, "task", "TOTAL", [1, 80, 192]),
         (0, "task", "WAIT", [2, 42, 100]),
         (0, "task", "WORK", [1, 20, 30]),
+        (1, "p", "ENDED", [0, 0, 0]),
         (1, "p", "TOTAL", [0, 0, HOUR_MS]),
     ]);
     assert_eq!(after, grown);

@@ -14,6 +14,7 @@ mod permissions;
 mod quarantine;
 mod rows;
 mod steps;
+mod trend;
 mod views;
 
 use super::call::{Call, Served};
@@ -45,10 +46,12 @@ served! {
     DeleteView in views::delete,
     GetBoot in boot::get,
     GetCluster in cluster::get,
+    GetJobTrend in trend::jobs,
     GetProcessDefinitionDurations in durations::get,
     GetProcessInstanceAt in steps::at,
     GetProcessInstanceExplanation in explanation::get,
     GetProcessInstanceTimeline in steps::timeline,
+    GetProcessInstanceTrend in trend::instances,
     ListBannedInstances in quarantine::list,
     ListElementInstanceChildren in children::list,
     ListJobTypes in jobs::types,

@@ -44,6 +44,7 @@ fn is_for_operators(spec: &OperationSpec) -> bool {
         "/baton/v1/cluster",
         "/baton/v1/exporters",
         "/baton/v1/job-types",
+        "/baton/v1/jobs/trend",
     ];
     places.iter().any(|place| spec.path.starts_with(place))
 }

@@ -27,7 +27,7 @@ type Spreads = BTreeMap<Name, Spread>;
 pub(super) async fn read(call: &Call<'_>, question: &Question) -> Result<Durations, Failure> {
     call.fresh_storage().await?;
     let visible = call.visible_rows(&duration::ENTITY).await?;
-    let filter = question.filter(COUNTED, true).and(visible.clone());
+    let filter = question.filter(COUNTED, true).and(lengths()).and(visible.clone());
     let groups = [duration::PROCESS_ID, duration::ELEMENT_ID];
     let (rows, is_complete) = buckets(call, filter.clone(), &groups).await?;
     let mut by_element: BTreeMap<Name, Spreads> = BTreeMap::new();
@@ -47,6 +47,12 @@ pub(super) async fn read(call: &Call<'_>, question: &Question) -> Result<Duratio
     let since_ms = since(call, question, visible).await?;
     let is_complete = is_complete && has_all_hours;
     Ok(Durations { elements, process, hours, are_counted: true, since_ms, sampled, is_complete })
+}
+
+/// Counters of lengths; others stand beside them.
+fn lengths() -> Filter {
+    let measures = Measure::LENGTHS.map(|measure| Operand::Text(Name::from(measure.as_str())));
+    Filter::Column(duration::MEASURE, Test::In(measures.into()))
 }
 
 /// Counters that pass a filter, added up by some columns, measure and bucket; and whether these are all.
@@ -105,7 +111,7 @@ async fn since(call: &Call<'_>, question: &Question, visible: Filter) -> Result<
     let search = Search {
         sort: vec![Sort { column: duration::TIME, descending: false }],
         columns: 1 << duration::TIME,
-        ..rows::search(&duration::ENTITY, of_definition.and(visible), 1)
+        ..rows::search(&duration::ENTITY, of_definition.and(lengths()).and(visible), 1)
     };
     let found = call.storage()?.search(search).await?;
     Ok(found.rows.first().and_then(|row| row[usize::from(duration::TIME)].integer()))
