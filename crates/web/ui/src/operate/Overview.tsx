@@ -1,30 +1,26 @@
-import { For, type JSX, Show } from 'solid-js';
+import { For, type JSX, lazy, Show } from 'solid-js';
 import { at } from '../base';
 import {
   getProcessDefinitionInstanceStatistics,
   getProcessInstanceStatisticsByError,
-  listJobTypes,
   searchProcessDefinitions,
   searchProcessInstances,
 } from '../api/generated/operations';
-import type { ProcessInstanceFilter } from '../api/generated/types';
-import { t } from '../language';
+import type { ProcessDefinitionInstanceStatisticsResult, ProcessInstanceFilter } from '../api/generated/types';
+import { t, withParts } from '../language';
 import { useRead } from '../query';
-import { need } from '../rights';
-import { useHas } from '../ui/May';
 import { number, total } from '../ui/numbers';
 import { Failure } from '../ui/parts';
-import { Time } from '../ui/time';
-import { byTrouble } from '../workers/demand';
 import { Deploy } from './Deploy';
 import { BROKEN, RUNNING, RUNNING_QUERY } from './filters';
+import { Slowest, Trends } from './overview/Trends';
+import { WithoutWorker } from './overview/WithoutWorker';
+
+const Server = lazy(() => withParts(import('./overview/Server'), 'admin'));
 
 const ROWS = 50;
-/** Job types that are looked at for missing workers, and those that are shown. */
-const TYPES = 500;
-const TYPES_SHOWN = 5;
 
-/** How much runs, which processes have incidents, and which errors there are. */
+/** The front door: how much runs, what is wrong, how the last day was, and how it is about the server. */
 export default function Overview(): JSX.Element {
   const count = (filter: ProcessInstanceFilter) => useRead(searchProcessInstances, () => ({ body: { filter, page: { limit: 1 } }, live: true }));
   const totals = [
@@ -46,6 +42,8 @@ export default function Overview(): JSX.Element {
     body: { page: { limit: ROWS }, sort: [{ field: 'activeInstancesWithErrorCount' as const, order: 'DESC' as const }] },
     live: true,
   }));
+  const running = (one: ProcessDefinitionInstanceStatisticsResult) => one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount;
+  const most = () => Math.max(0, ...(processes.data?.items ?? []).map(running));
   const definitions = useRead(searchProcessDefinitions, () => ({ body: { page: { limit: 1 } }, live: true }));
   return (
     <main class="page">
@@ -68,7 +66,10 @@ export default function Overview(): JSX.Element {
         </section>
       </Show>
       {/* Without a store, nothing of the page is asked again. */}
-      <WithoutWorker hasStore={definitions.data !== undefined} />
+      <Show when={definitions.data}>
+        <WithoutWorker />
+        <Trends />
+      </Show>
       <div class="grid">
         <section class="panel" aria-label={t('lists.overview.processes')}>
           <h2>{t('lists.overview.processesRunning')}</h2>
@@ -97,13 +98,13 @@ export default function Overview(): JSX.Element {
                             <td>
                               <a href={at(`/operate/processes?${of}&${RUNNING_QUERY}`)}>{one.latestProcessDefinitionName || one.processDefinitionId}</a>{' '}
                               <span class="muted">{one.hasMultipleVersions ? t('lists.overview.versions') : ''}</span>
+                              <Share of={one.activeInstancesWithIncidentCount} all={running(one)} most={most()} />
                             </td>
                             <td class="number">
                               <a href={at(`/operate/processes?${of}&incidents=true`)}>{number(one.activeInstancesWithIncidentCount)}</a>
-                              <Share of={one.activeInstancesWithIncidentCount} all={one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount} />
                             </td>
                             <td class="number">
-                              <a href={at(`/operate/processes?${of}&${RUNNING_QUERY}`)}>{number(one.activeInstancesWithIncidentCount + one.activeInstancesWithoutIncidentCount)}</a>
+                              <a href={at(`/operate/processes?${of}&${RUNNING_QUERY}`)}>{number(running(one))}</a>
                             </td>
                           </tr>
                         );
@@ -151,59 +152,19 @@ export default function Overview(): JSX.Element {
             )}
           </Show>
         </section>
+        <Show when={definitions.data}>
+          <Slowest />
+        </Show>
+        <Server />
       </div>
     </main>
   );
 }
 
-/** A part as a bar below its number. */
-function Share(props: { of: number; all: number }): JSX.Element {
-  return <span class="share" aria-hidden="true" style={{ '--share': `${props.all === 0 ? 0 : (100 * props.of) / props.all}%` }} />;
-}
-
-/** Types of jobs that wait though no worker asks for them, the one with the oldest job first; nothing if there is none. */
-function WithoutWorker(props: { hasStore: boolean }): JSX.Element {
-  const isSeen = useHas(need('SYSTEM', 'READ_JOB_METRIC'));
-  const found = useRead(listJobTypes, () => ({ query: { limit: TYPES }, live: true, enabled: isSeen() && props.hasStore }));
-  const rows = () => (found.data?.items ?? []).filter((one) => one.waiting > 0 && one.streams + one.polls === 0).sort(byTrouble);
-  return (
-    <Show when={rows().length > 0}>
-      <section class="panel" aria-label={t('lists.overview.noWorker')}>
-        <h2>{t('lists.overview.noWorker')}</h2>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t('lists.overview.jobType')}</th>
-              <th scope="col" class="number">
-                {t('lists.overview.waiting')}
-              </th>
-              <th scope="col">{t('lists.overview.oldest')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            <For each={rows().slice(0, TYPES_SHOWN)}>
-              {(one) => (
-                <tr>
-                  <td>
-                    <a href={at(`/operate/jobs?type=${encodeURIComponent(one.jobType)}`)}>{one.jobType.slice(0, 300)}</a>
-                  </td>
-                  <td class="number">{number(one.waiting)}</td>
-                  <td>
-                    <Time of={one.oldestWaitingSince} />
-                  </td>
-                </tr>
-              )}
-            </For>
-          </tbody>
-        </table>
-        <Show when={rows().length > TYPES_SHOWN}>
-          <p>
-            <a href={at('/operate/jobs')}>{t('lists.andMore', { count: number(rows().length - TYPES_SHOWN) })}</a>
-          </p>
-        </Show>
-      </section>
-    </Show>
-  );
+/** Running instances as a bar, as long as there are many beside those of the largest process; the part with incidents is red. */
+function Share(props: { of: number; all: number; most: number }): JSX.Element {
+  const part = (count: number, all: number) => `${all === 0 ? 0 : (100 * count) / all}%`;
+  return <span class="share of-all" aria-hidden="true" style={{ '--share': part(props.of, props.all), width: part(props.all, props.most) }} />;
 }
 
 /** Says so where a table is cut. */

@@ -8,7 +8,7 @@ const AWAIT_MS = 3000;
 /** Long enough for pages that ask by time. */
 const QUIET_MS = 7000;
 /** Pages with something that no hint tells of: they ask by time, with pauses that grow, the first of five seconds. */
-const TIMED = ['/operate/jobs', '/admin/cluster'];
+const TIMED = ['/operate', '/operate/jobs', '/admin/cluster'];
 const NODES_MAX = 1500;
 const CHANGES = '/baton/v1/changes';
 const LIST = '/v2/process-instances/search';
@@ -39,7 +39,7 @@ after(async () => {
 
 /** Pages, each with what shows that it is there, and how many requests it may take. Boot is one of them. */
 const pages = () => [
-  ['/operate', 'main a[href^="/operate/processes?"]', 8],
+  ['/operate', 'main a[href^="/operate/processes?"]', 12],
   ['/operate/processes', 'table tbody tr', 3],
   ['/operate/processes?process=one&active=true', '.counts', 7],
   [`/operate/processes/${keys.instance}`, '.counts', 11],
