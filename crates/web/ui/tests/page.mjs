@@ -36,6 +36,12 @@ export const isSeen = (locator) =>
 /** Opens the menu of the user, with theme, times, language and the way out. */
 export const openMenu = (page) => page.locator('.bar button.user').click();
 
+/** Opens the menu of a row that has an incident, and presses what is in it. */
+export async function pressInMenu(row, name) {
+  await row.getByRole('button', { name: /^Actions on the incident/ }).click();
+  await row.page().locator('.menu:popover-open').getByRole('button', { name, exact: true }).click();
+}
+
 /** Opens a page and does something with it. `statuses` are refusals that the test provokes, `gone` are requests that it cuts
  * off, `blocked` is content of strangers that the content security policy stops; `origins` of others may be asked, too. */
 export async function withPage(server, work, { statuses = [], origins = [], gone = false, blocked = false, theme, viewport = { width: 1280, height: 900 }, locale = 'en-US' } = {}) {

@@ -15,11 +15,20 @@ interface Canvas {
   getContainer(): HTMLElement;
   zoom(to: 'fit-viewport' | number, center?: 'auto'): void;
   zoom(): number;
+  viewbox(): { outer: { width: number; height: number } };
+  viewbox(box: Box): void;
   addMarker(id: string, marker: string): void;
   removeMarker(id: string, marker: string): void;
 }
-interface Shape {
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+interface Shape extends Box {
   id: string;
+  children?: unknown[];
   businessObject?: { name?: string; $type: string };
   labelTarget?: Shape;
   waypoints?: unknown;
@@ -29,7 +38,7 @@ interface Registry {
   getAll(): Shape[];
 }
 interface Overlays {
-  add(id: string, type: string, what: { position: Record<string, number>; html: HTMLElement }): string;
+  add(id: string, type: string, what: { position: Record<string, number>; scale: { min: number }; html: HTMLElement }): string;
   remove(overlay: string): void;
 }
 interface Events {
@@ -42,6 +51,13 @@ const SIGNS = { active: '●', incidents: '▲', completed: '✓', canceled: '�
 const MOST_OVERLAYS = 500;
 /** Drawn models that are kept for the next page. */
 const LEFT_MAX = 3;
+
+/** Zoom below which an element that is to be looked at is brought nearer. */
+const NEAR = 0.7;
+/** The size of badges on the screen, about, and places for them around an element: above and below, at its left and its right edge. */
+const BADGE_PX = { height: 18, sign: 24, digit: 7 };
+const SPOTS = ['above', 'below', 'above-right', 'below-right'] as const;
+type Spot = (typeof SPOTS)[number];
 
 type Select = (id: string, isRoot: boolean) => void;
 
@@ -174,9 +190,37 @@ export class Diagram {
         html.className = 'counts';
         html.dataset['element'] = id;
       }
-      const overlay = known?.overlay ?? overlays.add(id, COUNTS, { position: { bottom: 0, left: 0 }, html });
-      this.counted.set(id, { overlay, html, of });
+      this.counted.set(id, { overlay: known?.overlay ?? this.addBadges(overlays, registry.get(id)!, html, of), html, of });
     }
+  }
+
+  /** Badges are as large on the screen however small the diagram is drawn, and stand where they cover no text. */
+  private addBadges(overlays: Overlays, shape: Shape, html: HTMLElement, of: Counts): string {
+    const zoom = Math.min(this.get<Canvas>('canvas').zoom(), 1);
+    const badges = KINDS.filter((kind) => of[kind]);
+    const width = badges.reduce((sum, kind) => sum + BADGE_PX.sign + BADGE_PX.digit * String(of[kind]).length, 0) / zoom;
+    const height = BADGE_PX.height / zoom;
+    const boxOf = (spot: Spot): Box => ({
+      x: spot.endsWith('right') ? shape.x + shape.width - width : shape.x,
+      y: spot.startsWith('above') ? shape.y - height : shape.y + shape.height,
+      width,
+      height,
+    });
+    const others = this.get<Registry>('elementRegistry').getAll().filter((one) => one !== shape && one.width > 0 && !one.waypoints && (one.labelTarget || !one.children?.length));
+    const spot = SPOTS.find((spot) => !others.some((other) => overlap(boxOf(spot), other))) ?? 'above';
+    html.dataset['spot'] = spot;
+    const position = { [spot.startsWith('above') ? 'top' : 'bottom']: 0, [spot.endsWith('right') ? 'right' : 'left']: 0 };
+    return overlays.add(shape.id, COUNTS, { position, scale: { min: 1 }, html });
+  }
+
+  /** Brings an element nearer that is too small to be read. */
+  lookAt(id: string): void {
+    const canvas = this.get<Canvas>('canvas');
+    const shape = this.get<Registry>('elementRegistry').get(id);
+    if (!shape || canvas.zoom() >= NEAR) return;
+    const { outer } = canvas.viewbox();
+    const [width, height] = [outer.width / NEAR, outer.height / NEAR];
+    canvas.viewbox({ x: shape.x + shape.width / 2 - width / 2, y: shape.y + shape.height / 2 - height / 2, width, height });
   }
 
   /** Marks these elements alone with a class. */
@@ -193,6 +237,8 @@ export class Diagram {
     this.viewer.destroy();
   }
 }
+
+const overlap = (a: Box, b: Box): boolean => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
 const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): string => `${clientWidth} ${clientHeight}`;
 

@@ -9,18 +9,16 @@ import {
 import type { IncidentFilter, IncidentProcessInstanceStatisticsByErrorResult, IncidentResult } from '../api/generated/types';
 import { count, t } from '../language';
 import { refresh, useRead } from '../query';
-import { ofAnyProcess, ofBatch, ofProcess } from '../rights';
+import { ofAnyProcess, ofBatch } from '../rights';
 import { number, total } from '../ui/numbers';
 import { Action, Failure, Field, wordOf } from '../ui/parts';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { Time } from '../ui/time';
-import { say } from '../ui/toast';
 import { Views } from '../views/Views';
-import { resolvedKey, retryOne } from './act/resolve';
 import { BulkDialog } from './Bulk';
+import { useIncidentWork } from './IncidentMenu';
 import { Retrying } from './Retrying';
 
-const ResolveDialog = lazy(() => import('./act/ResolveDialog'));
 const ResolveAllDialog = lazy(() => import('./act/ResolveAllDialog'));
 
 const SORTS = ['creationTime', 'errorType', 'errorMessage', 'processDefinitionId', 'elementId', 'processInstanceKey'] as const;
@@ -59,16 +57,10 @@ export default function AllIncidents(): JSX.Element {
     ...(age() ? { creationTime: between(age()!) } : {}),
   });
   const found = useRead(searchIncidents, () => ({ body: { filter: filter(), sort: sort(), page: page() }, live: true }));
-  const [repairing, setRepairing] = createSignal<IncidentResult>();
-  const retry = async (one: IncidentResult) => {
-    await retryOne(one);
-    await refresh();
-    say(t(resolvedKey(one)));
-  };
+  const work = useIncidentWork(refresh);
   const columns = (): Column<IncidentResult>[] => [
     { head: t('lists.since'), cell: (row) => <Time of={row.creationTime} />, sort: 'creationTime' },
     { head: t('lists.type'), cell: (row) => wordOf(row.errorType), sort: 'errorType' },
-    { head: t('lists.message'), cell: (row) => row.errorMessage.slice(0, 300), sort: 'errorMessage' },
     { head: t('lists.process'), cell: (row) => row.processDefinitionId, sort: 'processDefinitionId' },
     { head: t('lists.element'), cell: (row) => row.elementId, sort: 'elementId' },
     {
@@ -80,15 +72,8 @@ export default function AllIncidents(): JSX.Element {
       ),
       sort: 'processInstanceKey',
     },
-    {
-      head: t('lists.act'),
-      cell: (row) => (
-        <div class="row">
-          <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', row.processDefinitionId)} do={() => retry(row)}>{t('lists.retry')}</Action>
-          <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', row.processDefinitionId)} do={() => setRepairing(row)}>{t('change.resolve')}</Action>
-        </div>
-      ),
-    },
+    { head: t('lists.act'), cell: work.menu },
+    { head: t('lists.message'), cell: (row) => row.errorMessage.slice(0, 500), sort: 'errorMessage', class: 'below' },
   ];
   return (
     <main class="page">
@@ -136,7 +121,7 @@ export default function AllIncidents(): JSX.Element {
       </div>
       <Table label={t('page.Incidents')} query={found} columns={columns()} usual="creationTime:desc" empty={t('lists.incidents.noMatch')} />
       <Retrying filter={query.process ? { processDefinitionId: query.process } : {}} withInstance />
-      <Show when={repairing()}>{(one) => <ResolveDialog incident={one()} onClose={() => setRepairing(undefined)} onDone={refresh} />}</Show>
+      {work.dialogs()}
     </main>
   );
 }

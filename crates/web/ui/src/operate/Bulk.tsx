@@ -91,7 +91,7 @@ export function BulkDialog(props: {
           </Show>
         </div>
       </Show>
-      <Sample filter={filter()} words={t(`change.bulk.${props.kind}.words`)} onCount={setCount} />
+      <Sample filter={filter()} words={{ one: t(`change.bulk.${props.kind}.words.one`), other: t(`change.bulk.${props.kind}.words.other`) }} onCount={setCount} />
       <LeftOut kind={props.kind} chosen={chosen()} fitting={fitting(chosen(), props.kind, from())} changed={filter()} takeRoots={takeRoots} />
       <div class="actions">
         <CopyCommands of={() => [planned().asked]} />

@@ -1,23 +1,20 @@
-import { createSignal, For, type JSX, lazy, Show } from 'solid-js';
+import { createSignal, For, type JSX, Show } from 'solid-js';
 import { at } from '../base';
 import { searchProcessInstanceIncidents } from '../api/generated/operations';
-import type { IncidentResult } from '../api/generated/types';
 import { t } from '../language';
 import { useRead } from '../query';
-import { ofProcess } from '../rights';
 import { fit } from '../ui/fit';
 import { totalOf } from '../ui/numbers';
-import { Action, Failure, State, wordOf } from '../ui/parts';
+import { Failure, State, wordOf } from '../ui/parts';
 import { Time } from '../ui/time';
-import { say } from '../ui/toast';
 import { CopyList } from '../views/CopyAs';
-import { resolvedKey, retryOne } from './act/resolve';
+import { useIncidentWork } from './IncidentMenu';
 import { Retrying } from './Retrying';
 
-const ResolveDialog = lazy(() => import('./act/ResolveDialog'));
-
 const PAGE = 50;
-const HEADS = ['state', 'type', 'message', 'element', 'since'] as const;
+/** Characters of a message in a row, more than its two lines have room for. */
+const SHOWN = 500;
+const HEADS = ['state', 'type', 'element', 'since'] as const;
 
 /** The open incidents of an instance and of what it has called, each with its reason and a retry. */
 export function Incidents(props: { instanceKey: string; elementId: string | undefined; nameOf: (elementId: string) => string; again: () => Promise<void> }): JSX.Element {
@@ -31,12 +28,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
     },
     live: true,
   }));
-  const [repairing, setRepairing] = createSignal<IncidentResult>();
-  const retry = async (one: IncidentResult) => {
-    await retryOne(one);
-    await props.again();
-    say(t(resolvedKey(one)));
-  };
+  const work = useIncidentWork(() => props.again());
   return (
     <div class="stack">
       <div class="row">
@@ -47,7 +39,7 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
         <CopyList of={found} />
       </div>
       <Retrying filter={{ processInstanceKey: props.instanceKey, ...(props.elementId ? { elementId: props.elementId } : {}) }} />
-      <Show when={repairing()}>{(one) => <ResolveDialog incident={one()} onClose={() => setRepairing(undefined)} onDone={props.again} />}</Show>
+      {work.dialogs()}
       <Show when={found.error}>{(error) => <Failure of={error()} again={() => void found.refetch()} />}</Show>
       <Show when={found.data && found.data.items.length > 0} fallback={<Show when={found.data}><p class="empty">{t('instance.incidents.none')}</p></Show>}>
         <div ref={fit} class="scroll" tabindex="0" role="region" aria-label={t('instance.tab.incidents')}>
@@ -57,6 +49,9 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                 <For each={HEADS}>{(head) => <th scope="col">{t(`instance.head.${head}`)}</th>}</For>
                 <th scope="col">
                   <span class="hidden-label">{t('instance.head.actions')}</span>
+                </th>
+                <th scope="col">
+                  <span class="hidden-label">{t('instance.head.message')}</span>
                 </th>
               </tr>
             </thead>
@@ -69,12 +64,6 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                     </td>
                     <td>{wordOf(one.errorType)}</td>
                     <td>
-                      <details open={one.errorMessage.length < 300}>
-                        <summary>{one.errorMessage.slice(0, 120)}</summary>
-                        <pre>{one.errorMessage.length > 120 ? one.errorMessage : ''}</pre>
-                      </details>
-                    </td>
-                    <td>
                       <span title={one.elementId}>{one.processInstanceKey === props.instanceKey ? props.nameOf(one.elementId) : one.elementId}</span>
                       <Show when={one.processInstanceKey !== props.instanceKey}>
                         {' '}
@@ -86,12 +75,8 @@ export function Incidents(props: { instanceKey: string; elementId: string | unde
                     <td>
                       <Time of={one.creationTime} />
                     </td>
-                    <td>
-                      <div class="row">
-                        <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', one.processDefinitionId)} do={() => retry(one)}>{t('instance.incidents.retry')}</Action>
-                        <Action needs={ofProcess('UPDATE_PROCESS_INSTANCE', one.processDefinitionId)} do={() => setRepairing(one)}>{t('change.resolve')}</Action>
-                      </div>
-                    </td>
+                    <td>{work.menu(one)}</td>
+                    <td class="below">{one.errorMessage.slice(0, SHOWN)}</td>
                   </tr>
                 )}
               </For>

@@ -1,5 +1,5 @@
 import { A, useParams, useSearchParams } from '@solidjs/router';
-import { createEffect, createMemo, createSignal, For, type JSX, lazy, on, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, type JSX, lazy, on, Show, untrack } from 'solid-js';
 import { getProcessInstance, getProcessInstanceSequenceFlows, getProcessInstanceStatistics } from '../api/generated/operations';
 import type { ProcessInstanceResult } from '../api/generated/types';
 import { Problem } from '../api/http';
@@ -76,6 +76,8 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
     await refresh();
     setVersion((last) => last + 1);
   };
+  /** The drawing that was brought to its incident: it goes there once. */
+  let looked: Diagram | undefined;
   const byElement = createMemo(() => new Map(statistics.data?.items.map((one) => [one.elementId, one])));
   const marks = createMemo(() => ({
     running: (statistics.data?.items ?? []).filter((one) => one.active > 0).map((one) => one.elementId),
@@ -98,7 +100,17 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey, variables: null }, { replace: true });
   const ofElement = () => ({ processInstanceKey: key(), ...(query.element ? { elementId: query.element } : {}) });
   const nameOf = (item: { elementId: string; elementName: string | null }) => item.elementName || diagram()?.nameOf(item.elementId) || item.elementId;
-  const tab = (): Tab => TABS.find((one) => one === params.tab) ?? PARTS[params.tab ?? ''] ?? 'variables';
+  // An instance with an incident opens at it, and stays there when it is resolved.
+  const opened: Tab = untrack(() => (props.instance.hasIncident ? 'incidents' : 'variables'));
+  const tab = (): Tab => TABS.find((one) => one === params.tab) ?? PARTS[params.tab ?? ''] ?? opened;
+  createEffect(
+    on([diagram, () => statistics.data], ([drawn, told]) => {
+      const broken = told?.items.find((one) => one.incidents > 0);
+      if (!drawn || drawn === looked || !broken) return;
+      looked = drawn;
+      drawn.lookAt(broken.elementId);
+    }),
+  );
   const link = (to: Tab) => {
     const kept = new URLSearchParams();
     if (query.element) kept.set('element', query.element);
@@ -148,7 +160,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
         />
       </div>
       <Show when={props.instance.state === 'ACTIVE' && !isModifying()}>
-        <Waits instance={props.instance} element={query.element} nameOf={nameOfId} again={again} />
+        <Waits instance={props.instance} element={query.element} statistics={statistics.data?.items} nameOf={nameOfId} onChoose={choose} again={again} />
       </Show>
       <section aria-label={t(`instance.tab.${tab()}`)}>
         <div class="tabs" role="tablist">

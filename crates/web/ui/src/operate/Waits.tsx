@@ -1,7 +1,7 @@
 import { A } from '@solidjs/router';
-import { createSignal, For, type JSX, lazy, Show } from 'solid-js';
+import { createMemo, createSignal, For, type JSX, lazy, Show } from 'solid-js';
 import { getProcessInstanceExplanation } from '../api/generated/operations';
-import type { BatonAwaited, ProcessInstanceResult } from '../api/generated/types';
+import type { BatonAwaited, ProcessElementStatisticsResult, ProcessInstanceResult } from '../api/generated/types';
 import { t } from '../language';
 import { Text } from '../language/Text';
 import { useRead } from '../query';
@@ -10,74 +10,53 @@ import { mayUse } from '../session';
 import { number } from '../ui/numbers';
 import { Action, Failure } from '../ui/parts';
 import { clock } from '../ui/clock';
-import { waitText } from './waiting';
+import { type Line, linesOf, waitText } from './waiting';
 
 const JobDialog = lazy(() => import('./act/JobDialog'));
 const MessageDialog = lazy(() => import('./act/MessageDialog'));
 const FEW = 5;
+/** Instances of an element that are compared: if these are alike, all of them are told as one. */
+const ALIKE = 20;
 const MORE = 50;
 const MOST = 500;
 
-/** One sentence for each active element: what it waits for, and a way to be what it waits for. */
-export function Waits(props: {
+interface Props {
   instance: ProcessInstanceResult;
   element: string | undefined;
+  /** How many there are of each element, once that is known. */
+  statistics: readonly ProcessElementStatisticsResult[] | undefined;
   nameOf: (id: string) => string;
+  onChoose: (element: string) => void;
   again: () => Promise<void>;
-}): JSX.Element {
+}
+
+/** What active elements wait for, and a way to be what it is: a sentence for each; those that are alike are one. */
+export function Waits(props: Props): JSX.Element {
   const [limit, setLimit] = createSignal(FEW);
   const [acting, setActing] = createSignal<BatonAwaited>();
-  const found = useRead(getProcessInstanceExplanation, () => ({
-    path: { processInstanceKey: props.instance.processInstanceKey },
-    query: { limit: limit(), ...(props.element ? { elementId: props.element } : {}) },
-    live: true,
-  }));
+  const found = useExplanation(props, () => limit());
   const left = () => (found.data?.totalItems ?? 0) - (found.data?.items.length ?? 0);
+  /** Where there are more than one looks through, they are told by element. */
+  const isMany = () => props.element === undefined && left() > 0;
   return (
     <section class="stack waits" aria-label={t('instance.waits')}>
       <Show when={found.error}>{(error) => <Failure of={error()} />}</Show>
-      <ul class="plain-list">
-        <For each={found.data?.items}>
-          {(element) => (
-            <>
-              <Show when={element.type === 'CALL_ACTIVITY' && element.waitsFor.length === 0}>
-                <li>
-                  <Text
-                    of="instance.waits.called"
-                    at={{
-                      name: <strong>{props.nameOf(element.elementId)}</strong>,
-                      instances: <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>{t('instance.waits.calledInstances')}</A>,
-                    }}
-                  />
-                </li>
-              </Show>
-              <For each={element.waitsFor}>
-                {(awaited) => (
-                  <li class="row">
-                    <span>
-                      <strong>{props.nameOf(element.elementId)}</strong> {waitText(awaited, clock())}
-                    </span>
-                    <Act of={awaited} process={props.instance.processDefinitionId} onAct={() => setActing(awaited)} />
-                  </li>
-                )}
-              </For>
-              <For each={element.incidents}>
-                {(incident) => (
-                  <li>
-                    <Text of="instance.waits.incident" at={{ name: <strong>{props.nameOf(element.elementId)}</strong>, message: incident.errorMessage.slice(0, 300) }} />
-                  </li>
-                )}
-              </For>
-            </>
-          )}
-        </For>
-      </ul>
-      <Show when={left() > 0}>
-        <div>
-          <Show when={limit() < MOST} fallback={t('instance.waits.rest', { count: number(left()) })}>
-            <button onClick={() => setLimit(Math.min(limit() + MORE, MOST))}>{t('instance.waits.more', { count: number(left()) })}</button>
-          </Show>
-        </div>
+      <Show
+        when={isMany() && props.statistics}
+        fallback={
+          <>
+            <Lines {...props} of={linesOf(found.data?.items ?? [], props.element === undefined)} onAct={setActing} />
+            <Show when={left() > 0}>
+              <div>
+                <Show when={limit() < MOST} fallback={t('instance.waits.rest', { count: number(left()) })}>
+                  <button onClick={() => setLimit(Math.min(limit() + MORE, MOST))}>{t('instance.waits.more', { count: number(left()) })}</button>
+                </Show>
+              </div>
+            </Show>
+          </>
+        }
+      >
+        {(statistics) => <ByElement {...props} of={statistics()} onAct={setActing} />}
       </Show>
       <Show when={acting()?.job}>{(one) => <JobDialog jobKey={one().jobKey} onClose={() => setActing(undefined)} onDone={props.again} />}</Show>
       <Show when={acting()?.message}>
@@ -96,6 +75,94 @@ export function Waits(props: {
         {(one) => <MessageDialog kinds={['broadcast']} name={one().signalName} tenantId={props.instance.tenantId} onClose={() => setActing(undefined)} onDone={props.again} />}
       </Show>
     </section>
+  );
+}
+
+const useExplanation = (props: Pick<Props, 'instance' | 'element'>, limit: () => number) =>
+  useRead(getProcessInstanceExplanation, () => ({
+    path: { processInstanceKey: props.instance.processInstanceKey },
+    query: { limit: limit(), ...(props.element ? { elementId: props.element } : {}) },
+    live: true,
+  }));
+
+/** Elements with the most that waits, those with incidents first. */
+function ByElement(props: Props & { of: readonly ProcessElementStatisticsResult[]; onAct: (awaited: BatonAwaited) => void }): JSX.Element {
+  const [limit, setLimit] = createSignal(FEW);
+  const elements = createMemo(() =>
+    props.of
+      .filter((one) => one.active + one.incidents > 0)
+      .sort((a, b) => b.incidents - a.incidents || b.active - a.active)
+      .map((one) => one.elementId),
+  );
+  return (
+    <>
+      <For each={elements().slice(0, limit())}>{(element) => <OfElement {...props} element={element} />}</For>
+      <Show when={elements().length > limit()}>
+        <div>
+          <button onClick={() => setLimit(limit() + MORE)}>{t('instance.waits.more', { count: number(elements().length - limit()) })}</button>
+        </div>
+      </Show>
+    </>
+  );
+}
+
+/** One element of which there are many: if the first of them are alike, all are told in one sentence. */
+function OfElement(props: Props & { element: string; onAct: (awaited: BatonAwaited) => void }): JSX.Element {
+  const found = useExplanation(props, () => ALIKE);
+  const lines = () => {
+    const lines = linesOf(found.data?.items ?? [], true);
+    const [only] = lines;
+    return lines.length === 1 && only ? [{ ...only, count: found.data!.totalItems }] : lines;
+  };
+  const left = () => (lines().length > 1 ? found.data!.totalItems - found.data!.items.length : 0);
+  return (
+    <>
+      <Lines {...props} of={lines()} />
+      <Show when={left() > 0}>
+        <div>
+          <button onClick={() => props.onChoose(props.element)}>{t('instance.waits.moreOf', { count: number(left()), name: props.nameOf(props.element) })}</button>
+        </div>
+      </Show>
+    </>
+  );
+}
+
+function Lines(props: Omit<Props, 'statistics' | 'again'> & { of: readonly Line[]; onAct: (awaited: BatonAwaited) => void }): JSX.Element {
+  const name = (line: Line) => (
+    <>
+      <strong>{props.nameOf(line.element.elementId)}</strong>
+      {line.count > 1 ? ` × ${number(line.count)}` : ''}
+    </>
+  );
+  return (
+    <ul class="plain-list">
+      <For each={props.of}>
+        {(line) => (
+          <li class="row">
+            <Show when={line.message !== undefined}>
+              <span>
+                <Text of="instance.waits.incident" at={{ name: name(line), message: line.message!.slice(0, 300) }} />
+              </span>
+            </Show>
+            <Show when={line.isCall}>
+              <span>
+                <Text of="instance.waits.called" at={{ name: name(line), instances: <A href={`/operate/processes/${props.instance.processInstanceKey}/called`}>{t('instance.waits.calledInstances')}</A> }} />
+              </span>
+            </Show>
+            <Show when={line.awaited}>
+              {(awaited) => (
+                <span>
+                  {name(line)} {waitText(awaited(), clock())}
+                </span>
+              )}
+            </Show>
+            <Show when={line.count > 1} fallback={<Show when={line.awaited}>{(awaited) => <Act of={awaited()} process={props.instance.processDefinitionId} onAct={() => props.onAct(awaited())} />}</Show>}>
+              <button onClick={() => props.onChoose(line.element.elementId)}>{t('instance.waits.each')}</button>
+            </Show>
+          </li>
+        )}
+      </For>
+    </ul>
   );
 }
 

@@ -1,5 +1,5 @@
 // Words for what an element instance waits for.
-import type { BatonAwaited, BatonAwaitedJob, BatonAwaitedTimer, BatonAwaitedUserTask } from '../api/generated/types';
+import type { BatonAwaited, BatonAwaitedJob, BatonAwaitedTimer, BatonAwaitedUserTask, BatonExplained } from '../api/generated/types';
 import { count, t } from '../language';
 import { durationText, exactText, relativeText } from '../ui/times';
 
@@ -59,4 +59,33 @@ function timerText({ dueDate, repetitions }: BatonAwaitedTimer): string {
   if (repetitions > 1) return time === undefined ? t('instance.wait.timerTimes', { count: repetitions }) : t('instance.wait.untilTimes', { time, count: repetitions });
   if (repetitions === -1) return time === undefined ? t('instance.wait.timerEver') : t('instance.wait.untilEver', { time });
   return time === undefined ? t('instance.wait.timer') : t('instance.wait.until', { time });
+}
+
+/** One sentence: what an element waits for, the message of its incident, or that it has called others. */
+export interface Line {
+  element: BatonExplained;
+  awaited?: BatonAwaited;
+  message?: string;
+  isCall?: boolean;
+  /** Those that are so. */
+  count: number;
+}
+
+/** The sentences of active elements. Those that differ by their age alone are one, with the age of the oldest, if it is wished. */
+export function linesOf(items: readonly BatonExplained[], isGrouped: boolean): Line[] {
+  const lines = items.flatMap((element): Line[] => [
+    ...(element.type === 'CALL_ACTIVITY' && element.waitsFor.length === 0 ? [{ element, isCall: true, count: 1 }] : []),
+    ...element.waitsFor.map((awaited) => ({ element, awaited, count: 1 })),
+    ...element.incidents.map((incident) => ({ element, message: incident.errorMessage, count: 1 })),
+  ]);
+  if (!isGrouped) return lines;
+  const groups = new Map<string, Line>();
+  for (const line of lines) {
+    const { awaited } = line;
+    const key = JSON.stringify([line.element.elementId, line.isCall, line.message, awaited && waitText(awaited, Date.parse(awaited.since))]);
+    const known = groups.get(key);
+    const isOlder = known?.awaited !== undefined && awaited !== undefined && awaited.since < known.awaited.since;
+    groups.set(key, known ? { ...(isOlder ? line : known), count: known.count + 1 } : line);
+  }
+  return [...groups.values()];
 }

@@ -1,5 +1,5 @@
 // A button with a menu: what is seldom wanted opens over the page, and goes with Escape or a click elsewhere.
-import { createUniqueId, type JSX } from 'solid-js';
+import { createSignal, createUniqueId, type JSX, Show } from 'solid-js';
 
 const GAP_PX = 4;
 const EDGE_PX = 8;
@@ -30,10 +30,14 @@ export function Menu(props: {
   const id = createUniqueId();
   let button!: HTMLButtonElement;
   let menu!: HTMLDivElement;
+  // Rows of a long list have a menu each, of which few are ever opened.
+  const [isUsed, setUsed] = createSignal(false);
   const onToggle = (event: ToggleEvent) => {
     const isOpen = event.newState === 'open';
     button.setAttribute('aria-expanded', String(isOpen));
-    if (isOpen) lay(menu, button);
+    if (!isOpen) return;
+    setUsed(true);
+    lay(menu, button);
   };
   // A menu stays where it was laid: it would come off its button when the page scrolls, and over a dialog that it opens.
   const hide = () => menu.hidePopover();
@@ -52,7 +56,7 @@ export function Menu(props: {
         class="menu"
         onClick={(event) => event.target instanceof Element && event.target.closest('button:not([aria-disabled="true"]), a') && hide()}
       >
-        {props.children}
+        <Show when={isUsed()}>{props.children}</Show>
       </div>
     </>
   );

@@ -282,7 +282,7 @@ test('one instance is migrated: suggestions, mapping by table and by click, reas
     await click(page, 'pay', page.getByRole('region', { name: 'Target' }));
     await page.waitForURL(/map=a%3Apay/);
     await page.getByRole('button', { name: 'Migrate …' }).click();
-    await page.getByRole('dialog').getByText('1 instances match now').waitFor();
+    await page.getByRole('dialog').getByText('1 instance matches now').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Migrate the instance' }).click();
     await page.waitForURL(new RegExp(`/operate/processes/${key}`));
     await page.getByRole('link', { name: 'version 2' }).waitFor();
@@ -401,7 +401,7 @@ test('tokens of many instances are moved, and ended ones deleted, after the coun
     for (const key of keys.slice(0, 2)) await isActive(key, 'b');
     await opens(page, '/operate/processes?process=many');
     await choose('Delete');
-    await dialog.getByText('1 instances have ended').waitFor();
+    await dialog.getByText('1 instance has ended').waitFor();
     await dialog.getByText(keys[2]).waitFor();
     await dialog.getByRole('button', { name: 'Delete instances' }).click();
     await page.getByText('1 done, 0 failed, 1 in all').waitFor();

@@ -48,7 +48,7 @@ after(async () => {
 
 /** Texts of pages that German has in other words. */
 const messagesOf = (...files) => new Map(files.flatMap((file) => [...readFileSync(new URL(`../../src/language/${file}.ts`, import.meta.url), 'utf8').matchAll(/^ {2}'([^']+)': '((?:[^'\\]|\\.)*)'/gm)].map(([, key, text]) => [key, text])));
-const PARTS = ['admin', 'change', 'history', 'instance', 'lists', 'tasks'];
+const PARTS = ['admin', 'change', 'history', 'instance', 'lists', 'log', 'problems', 'tasks'];
 const GERMAN = messagesOf('messages/de', ...PARTS.map((part) => `messages/de/${part}`));
 const ALL_GERMAN = new Set(GERMAN.values());
 /** Processes and variables of this test have these names. */
@@ -301,6 +301,8 @@ test('an incident is found, repaired and resolved with the keyboard alone', () =
     await tabTo(() => document.activeElement?.getAttribute('role') === 'tab' && /Incidents/.test(document.activeElement.textContent));
     await page.keyboard.press('Enter');
     await page.getByText('no power').first().waitFor();
+    await tabTo(() => document.activeElement?.textContent?.trim() === 'Actions');
+    await page.keyboard.press('Enter');
     await tabTo(() => document.activeElement?.textContent?.trim() === 'Retry');
     await page.keyboard.press('Enter');
     await until(async () => (await open()) === 0, 'the incident is resolved');

@@ -1,7 +1,7 @@
 // Operate, looking: tabs of an instance, incidents, messages, operations log, definitions; effects as REST tells them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, pressInMenu, withPage } from '../page.mjs';
 import { bpmn, deploy, fail, model, search, start, startServer, until } from '../server.mjs';
 
 let server;
@@ -133,7 +133,7 @@ test('incidents by error, by process and by age, retried one by one and all of a
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'By process' }).getByRole('button', { name: 'Broken' }).click();
     await page.waitForURL(/process=broken/);
-    await rows.filter({ hasText: 'no paper' }).getByRole('button', { name: 'Retry' }).click();
+    await pressInMenu(rows.filter({ hasText: 'no paper' }), 'Retry');
     await count(rows, 2);
     assert.equal((await search(server, 'incidents', { state: 'ACTIVE', errorMessage: 'no paper' })).page.totalItems, 0);
     await errors.getByRole('button', { name: 'Retry all with the error no ink' }).click();

@@ -9,11 +9,14 @@ import { fill, identities, PASSWORD, picture } from '../world.mjs';
 
 after(closeBrowser);
 
+/** Opens the menu of a row that has an incident. */
+const openRow = (page) => page.getByRole('button', { name: /^Actions on the incident/ }).first().click();
+
 /** Pages with what they show, and their controls as `name|permission that it takes`; `|op` and `|clerk`: these have it. */
 const pages = (k) => [
   ['/operate', 'Mine'],
   ['/operate/processes?process=mine&tenant=north&version=1&active=true&incidents=true', k.mine, ['Retry|CREATE_BATCH_OPERATION_RESOLVE_INCIDENT', 'Suspend|CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE', 'Resume|CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE', 'Move tokens|CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE', 'Migrate|UPDATE_PROCESS_INSTANCE|op', 'Cancel|CREATE_BATCH_OPERATION_CANCEL_PROCESS_INSTANCE', 'Delete|CREATE_BATCH_OPERATION_DELETE_PROCESS_INSTANCE'], (page) => page.getByLabel('Choose all of this page').check()],
-  ['/operate/incidents?process=mine', 'out of paper', ['Retry|UPDATE_PROCESS_INSTANCE|op', 'Retry all with the error out of paper|CREATE_BATCH_OPERATION_RESOLVE_INCIDENT']],
+  ['/operate/incidents?process=mine', 'out of paper', ['Retry|UPDATE_PROCESS_INSTANCE|op', 'Repair …|UPDATE_PROCESS_INSTANCE|op', 'Retry all with the error out of paper|CREATE_BATCH_OPERATION_RESOLVE_INCIDENT'], openRow],
   ['/operate/definitions', 'Mine', ['Drop BPMN, DMN and form files here, or choose them:|CREATE']],
   ['/operate/definitions/mine', /Mine|SECRET south/, ['Start …|CREATE_PROCESS_INSTANCE', 'Migrate …|UPDATE_PROCESS_INSTANCE|op', 'Delete|DELETE_PROCESS']],
   [`/operate/migrate?process=mine&version=1&tenant=north&ids=${k.mine}&target=mine&targetVersion=1`, 'Migrate instances'],
@@ -23,8 +26,8 @@ const pages = (k) => [
   ['/operate/quarantine', { op: 'Unauthorized', all: 'No instance is banned' }],
   ['/operate/batch-operations', 'Batch operations'],
   ['/operate/operations-log', 'Operations log'],
-  [`/operate/processes/${k.mine}`, 'B-mine', ['Retry all incidents|CREATE_BATCH_OPERATION_RESOLVE_INCIDENT', 'Modify|MODIFY_PROCESS_INSTANCE', 'Migrate …|UPDATE_PROCESS_INSTANCE|op', 'Suspend|SUSPEND_PROCESS_INSTANCE', 'Cancel instance|CANCEL_PROCESS_INSTANCE|op', 'Act as the worker …|UPDATE_PROCESS_INSTANCE|op', 'Add a variable|UPDATE_PROCESS_INSTANCE|op', 'Edit|UPDATE_PROCESS_INSTANCE|op']],
-  [`/operate/processes/${k.mine}/incidents`, 'out of paper', ['Retry|UPDATE_PROCESS_INSTANCE|op']],
+  [`/operate/processes/${k.mine}/variables`, 'B-mine', ['Retry all incidents|CREATE_BATCH_OPERATION_RESOLVE_INCIDENT', 'Modify|MODIFY_PROCESS_INSTANCE', 'Migrate …|UPDATE_PROCESS_INSTANCE|op', 'Suspend|SUSPEND_PROCESS_INSTANCE', 'Cancel instance|CANCEL_PROCESS_INSTANCE|op', 'Act as the worker …|UPDATE_PROCESS_INSTANCE|op', 'Add a variable|UPDATE_PROCESS_INSTANCE|op', 'Edit|UPDATE_PROCESS_INSTANCE|op']],
+  [`/operate/processes/${k.mine}/incidents`, 'out of paper', ['Retry|UPDATE_PROCESS_INSTANCE|op', 'Repair …|UPDATE_PROCESS_INSTANCE|op'], openRow],
   [`/operate/processes/${k.mine}/jobs`, 'out of paper', ['Act as the worker of the job*|UPDATE_PROCESS_INSTANCE|op']],
   ...['details', 'timeline', 'listeners', 'messages', 'called', 'operations-log', 'history'].map((tab) => [`/operate/processes/${k.mine}/${tab}`, 'Mine']),
   ['/operate/definitions/mine/durations', /Mine|SECRET south/],

@@ -1,7 +1,7 @@
 // Operate on a server that asks nobody for a login: each page and action, and what REST says after it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, isSeen, withPage } from '../page.mjs';
+import { closeBrowser, isSeen, pressInMenu, violations, withPage } from '../page.mjs';
 import { bpmn, deploy, DISCOUNTS, fail, forEach, search, start, startServer, until } from '../server.mjs';
 
 const BIG = '12345678901234567890.123';
@@ -305,7 +305,7 @@ test('a tree with thousands of rows has the nodes of those in view alone', async
   await withPage(server, async (page) => {
     await opens(page, `/operate/processes/${key}`);
     const tree = page.getByRole('treegrid', { name: 'Element instances' });
-    await tree.getByText('Multi instance body (3,000)').waitFor();
+    await tree.getByText('Multi-instance body (3,000)').waitFor();
     await tree.getByRole('button', { name: 'Open' }).click();
     await until(async () => (await tree.getAttribute('aria-rowcount')) === String(ITEMS + 2), async () => tree.getAttribute('aria-rowcount'));
     await tree.focus();
@@ -412,10 +412,64 @@ test('an incident is retried, and the page shows it at once', async () => {
   await withPage(server, async (page) => {
     await opens(page, `/operate/processes/${key}/incidents`);
     await page.getByText('again refused').first().waitFor();
-    await page.getByRole('region', { name: 'Incidents' }).getByRole('button', { name: 'Retry' }).click();
+    await pressInMenu(page.getByRole('region', { name: 'Incidents' }), 'Retry');
     await page.getByText('There are no incidents here.').waitFor();
     assert.equal((await search(server, 'incidents', { processInstanceKey: key, state: 'ACTIVE' })).page.totalItems, 0);
     assert.equal((await search(server, 'jobs', { processInstanceKey: key, type: 'charge' })).items[0].retries, 1);
+  });
+});
+
+test('an instance opens at its incident, whose message has the whole width and two lines', async () => {
+  // So many tasks that the whole of them is too small to be read.
+  await deploy(server, { 'long.bpmn': bpmn('long', [['job', 'first', 'long-first', 'A name that fills the task with as many words as it takes to fill it'], ...Array.from({ length: 24 }, (_, at) => ['job', `later${at}`, `long-${at}`])]) });
+  const message = 'the printer is on fire, '.repeat(40);
+  const key = await start(server, 'long');
+  await fail(server, 'long-first', message);
+  await until(async () => (await search(server, 'incidents', { processInstanceKey: key, state: 'ACTIVE' })).page.totalItems === 1, 'its incident is found');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    await page.getByRole('tab', { name: /^Incidents/, selected: true }).waitFor();
+    const region = page.getByRole('region', { name: 'Incidents' });
+    const text = await region.locator('td.below').evaluate((one) => ({ width: one.clientWidth, height: one.clientHeight, all: one.closest('.scroll').clientWidth }));
+    assert.ok(text.width > 0.9 * text.all && text.height <= 40, JSON.stringify(text));
+    await pressInMenu(region, 'Show the whole message');
+    assert.equal((await page.getByRole('dialog').locator('pre').innerText()).trim(), message.trim());
+    await page.keyboard.press('Escape');
+    // The element is near enough to be read, and its badge, too; no badge stands over a text.
+    const badge = page.locator('.counts[data-element=first] span');
+    await badge.waitFor();
+    await until(async () => (await page.locator('.diagram [data-element-id=first] .djs-visual > :first-child').first().boundingBox()).width >= 60, 'the element is near');
+    for (const way of ['near', 'fit']) {
+      if (way === 'fit') await page.getByRole('button', { name: 'Fit the diagram' }).click();
+      const { px, over } = await page.evaluate(() => {
+        const badges = [...document.querySelectorAll('.counts span')];
+        const texts = [...document.querySelectorAll('.diagram .djs-visual text')].map((one) => one.getBoundingClientRect());
+        const isOver = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        return {
+          px: Math.min(...badges.map((one) => (parseFloat(getComputedStyle(one).fontSize) * one.getBoundingClientRect().height) / one.offsetHeight)),
+          over: badges.filter((one) => texts.some((text) => isOver(one.getBoundingClientRect(), text))).length,
+        };
+      });
+      assert.ok(px >= 10.9, `${way}: letters of badges have ${px} px`);
+      assert.equal(over, 0, `${way}: badges stand over texts`);
+    }
+    // The tab stays when nothing is left of it.
+    await pressInMenu(region, 'Retry');
+    await page.getByText('There are no incidents here.').waitFor();
+  });
+});
+
+test('waits that are alike are one sentence with their number', async () => {
+  await deploy(server, { 'mails.bpmn': forEach('mails', 'send-mail') });
+  const key = await start(server, 'mails', { items: Array.from({ length: 40 }, (_, at) => at) });
+  await until(async () => (await search(server, 'jobs', { processInstanceKey: key })).page.totalItems === 40, 'its jobs are found');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    const waits = page.getByRole('region', { name: 'Now' }).getByRole('listitem');
+    await waits.filter({ hasText: /^Each × 40 waits for a worker of the type send-mail/ }).waitFor();
+    assert.equal(await waits.count(), 1);
+    await waits.getByRole('button', { name: 'Show each' }).click();
+    await page.getByRole('region', { name: 'Now' }).getByRole('button', { name: 'Act as the worker …' }).first().waitFor();
   });
 });
 
@@ -555,3 +609,29 @@ test('the search finds keys, business IDs, processes and pages', () =>
     },
     { statuses: [404, 400] },
   ));
+
+test('the overview tells of the last day, of slow elements and of the server, and goes on by itself', async () => {
+  await deploy(server, { 'day.bpmn': bpmn('day', [['job', 'slow', 'day-job', 'Slow one']], { name: 'Day' }) });
+  await withPage(server, async (page) => {
+    await opens(page, '/operate');
+    const instances = page.getByRole('region', { name: 'Instances in the last 24 hours', exact: true });
+    const jobs = page.getByRole('region', { name: 'Jobs in the last 24 hours', exact: true });
+    const told = async (region, name) => Number(new RegExp(`${name}\\s+(\\d+)`).exec(await region.innerText())[1]);
+    await jobs.waitFor();
+    const before = { started: await told(instances, 'Started'), ended: await told(instances, 'Ended'), completed: await told(jobs, 'Completed') };
+    for (let at = 0; at < 3; at += 1) await start(server, 'day');
+    const { jobs: taken } = await server.rest('POST', '/v2/jobs/activation', { type: 'day-job', timeout: 60_000, maxJobsToActivate: 3, requestTimeout: 5000 });
+    for (const { jobKey } of taken.slice(0, 2)) await server.rest('POST', `/v2/jobs/${jobKey}/completion`, {});
+    await until(async () => (await told(instances, 'Started')) === before.started + 3, async () => `started ${await instances.innerText()}`);
+    await until(async () => (await told(instances, 'Ended')) === before.ended + taken.slice(0, 2).length, 'those that ended are counted');
+    await until(async () => (await told(jobs, 'Completed')) === before.completed + 2, 'jobs are counted');
+    await page.getByRole('region', { name: 'Slowest elements in the last 24 hours' }).getByRole('link', { name: 'Slow one' }).waitFor();
+    const inside = page.getByRole('region', { name: 'Server', exact: true });
+    for (const text of [/are free; new work is refused/, /Exporter secondary-storage\s+(has everything|\d+ records? behind)/, /places for requests are taken/]) assert.match(await inside.innerText(), text);
+    // Bars tell the part with incidents by their colours.
+    const bar = page.getByRole('row', { name: /Day/ }).locator('.share');
+    assert.equal(await bar.evaluate((one) => one.style.getPropertyValue('--share')), '0%');
+    assert.deepEqual(await violations(page), []);
+    for (const { jobKey } of taken.slice(2)) await server.rest('POST', `/v2/jobs/${jobKey}/completion`, {});
+  });
+});

@@ -1,7 +1,7 @@
 // Incidents repaired in one step: variables, retries of the job, resolution; and "retrying" until it is known what came of it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, violations, withPage } from '../page.mjs';
+import { closeBrowser, pressInMenu, violations, withPage } from '../page.mjs';
 import { count, rowsOf } from '../people.mjs';
 import { bpmn, deploy, fail, model, search, start, startServer, until } from '../server.mjs';
 
@@ -35,7 +35,7 @@ test('an incident is resolved with retries and variables, and retried until a wo
     server,
     async (page) => {
       await page.goto(`${server.url}/operate/processes/${key}/incidents`);
-      await page.getByRole('button', { name: 'Repair …' }).click();
+      await pressInMenu(page.getByRole('region', { name: 'Incidents' }), 'Repair …');
       const dialog = page.getByRole('dialog', { name: 'Repair and resolve' });
       const resolve = dialog.getByRole('button', { name: 'Resolve' });
       for (const wrong of ['', '0', '-1', 'x', '1.5', '99999999999']) {
@@ -72,7 +72,7 @@ test('an incident is resolved with retries and variables, and retried until a wo
       await fail(server, 'repair-charge', 'wrong for good');
       await page.getByText('wrong for good').first().waitFor();
       await count(retried, 0);
-      await page.getByRole('button', { name: 'Retry', exact: true }).click();
+      await pressInMenu(page.getByRole('region', { name: 'Incidents' }), 'Retry');
       await count(retried, 1);
       await complete('repair-charge');
       await count(retried, 0);
@@ -87,7 +87,7 @@ test('an incident without a job is resolved with variables', async () => {
   await until(async () => (await openIncidents({ processInstanceKey: key })) === 1, 'the incident is found');
   await withPage(server, async (page) => {
     await page.goto(`${server.url}/operate/incidents?process=mapped`);
-    await rowsOf(page, 'Incidents').getByRole('button', { name: 'Repair …' }).click();
+    await pressInMenu(rowsOf(page, 'Incidents'), 'Repair …');
     const dialog = page.getByRole('dialog', { name: 'Repair and resolve' });
     assert.equal(await dialog.getByLabel('Retries').count(), 0);
     await dialog.getByLabel('Value of amount').fill('7');
@@ -129,7 +129,7 @@ test('all incidents with an error are resolved with retries and variables, and w
       });
       await run.dblclick();
       await dialog.getByText('2 resolved, 1 refused').waitFor();
-      await dialog.getByRole('listitem').filter({ hasText: 'NOT_FOUND' }).waitFor();
+      await dialog.getByRole('listitem').filter({ hasText: 'It is not there, or not any more' }).waitFor();
       for (const key of keys.slice(1)) {
         assert.deepEqual([(await jobOf(key)).retries, (await variablesOf(key)).proxy], [2, '9007199254740993']);
       }

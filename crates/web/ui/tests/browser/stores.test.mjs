@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, pressInMenu, withPage } from '../page.mjs';
 import { count, rowsOf } from '../people.mjs';
 import { bpmn, deploy, fail, search, start, startServer, until } from '../server.mjs';
 
@@ -92,7 +92,7 @@ const look = (server, keys) =>
     await page.goto(`${server.url}/operate/incidents`);
     await count(rowsOf(page, 'Incidents'), 1);
     await page.getByRole('region', { name: 'By error' }).getByText('no money').waitFor();
-    await rowsOf(page, 'Incidents').getByRole('button', { name: 'Retry', exact: true }).click();
+    await pressInMenu(rowsOf(page, 'Incidents'), 'Retry');
     await page.getByText('No open incident matches.').waitFor();
     assert.equal((await search(server, 'incidents', { state: 'ACTIVE' })).page.totalItems, 0);
     await count(rowsOf(page, 'Jobs that are retried'), 1);
