@@ -11,14 +11,14 @@ import { Failure } from './ui/parts';
 
 const Overview = lazy(() => withParts(import('./operate/Overview'), 'lists'));
 const Instances = lazy(() => withParts(import('./operate/Instances'), 'lists'));
-const Instance = lazy(() => withParts(import('./operate/Instance'), 'lists', 'instance', 'change', 'history'));
+const Instance = lazy(() => withParts(import('./operate/Instance'), 'lists', 'instance', 'change', 'history', 'log'));
 const Definitions = lazy(() => withParts(import('./operate/Definitions'), 'lists'));
 const Definition = lazy(() => withParts(import('./operate/Definition'), 'lists', 'change', 'instance'));
 const Decisions = lazy(() => withParts(import('./operate/Decisions'), 'lists'));
 const DecisionInstance = lazy(() => withParts(import('./operate/DecisionInstance'), 'lists'));
 const Migrate = lazy(() => withParts(import('./operate/migrate/Migrate'), 'lists', 'change'));
 const Messages = lazy(() => withParts(import('./operate/Messages'), 'lists', 'change'));
-const LogPage = lazy(() => withParts(import('./log/LogPage'), 'lists'));
+const LogPage = lazy(() => withParts(import('./log/LogPage'), 'lists', 'log'));
 const Incidents = lazy(() => withParts(import('./operate/AllIncidents'), 'lists', 'change'));
 const Batches = lazy(() => withParts(import('./operate/Batches'), 'lists'));
 const Batch = lazy(() => withParts(import('./operate/Batch'), 'lists'));
@@ -26,7 +26,7 @@ const History = lazy(() => withParts(import('./history/History'), 'instance', 'h
 const Performance = lazy(() => withParts(import('./history/Performance'), 'history'));
 const JobTypes = lazy(() => withParts(import('./workers/JobTypes'), 'lists', 'history'));
 const Quarantine = lazy(() => withParts(import('./workers/Quarantine'), 'history'));
-const Tasks = lazy(() => withParts(import('./tasklist/Tasks'), 'tasks', 'lists'));
+const Tasks = lazy(() => withParts(import('./tasklist/Tasks'), 'tasks', 'lists', 'log'));
 const Processes = lazy(() => withParts(import('./tasklist/Processes'), 'tasks'));
 const StartProcess = lazy(() => withParts(import('./tasklist/StartProcess'), 'tasks'));
 const Users = lazy(() => withParts(import('./admin/Users'), 'admin'));

@@ -1,7 +1,7 @@
 // Requests to the API: positions that make a read follow what was written, the token against forged requests, problems
 // as the server tells them, and what happens when the session has ended.
 import { at, own } from '../base';
-import { t } from '../language';
+import { loadParts, t } from '../language';
 import { followed, hindrance, note } from '../live/state';
 import type { ProblemCode } from './generated/problems';
 import type { Kind, Operation, Read } from './operation';
@@ -161,7 +161,8 @@ export async function send(request: Request): Promise<Response> {
 export const codeOf = (answer: Response): ProblemCode | undefined => (answer.headers.get(PROBLEM_CODE) as ProblemCode | null) ?? undefined;
 
 async function problem(answer: Response, path: string): Promise<Problem> {
-  const text = await answer.text();
+  // Without its words, a problem is told by its title.
+  const [text] = await Promise.all([answer.text(), loadParts('problems').catch(() => undefined)]);
   try {
     const { title, detail, instance } = JSON.parse(text) as Record<string, string | undefined>;
     return new Problem(answer.status, title ?? answer.statusText, detail ?? '', instance ?? path, codeOf(answer));

@@ -5,10 +5,12 @@ import type change from './areas/change';
 import type history from './areas/history';
 import type instance from './areas/instance';
 import type lists from './areas/lists';
+import type log from './areas/log';
+import type problems from './areas/problems';
 import type tasks from './areas/tasks';
 import type { en } from './en';
 
-type English = typeof en & typeof admin & typeof change & typeof history & typeof instance & typeof lists & typeof tasks;
+type English = typeof en & typeof admin & typeof change & typeof history & typeof instance & typeof lists & typeof log & typeof problems & typeof tasks;
 export type Key = keyof English;
 
 /** Names of the places in a message. */

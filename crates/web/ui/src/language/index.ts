@@ -15,7 +15,7 @@ const codeOf = (path: string): string => /([\w-]+)\.ts$/.exec(path)![1]!;
 /** Codes of the languages that there are. */
 export const LANGUAGES: readonly string[] = ['en', ...Object.keys(FILES).map(codeOf)].sort();
 
-export type Part = 'admin' | 'change' | 'history' | 'instance' | 'lists' | 'tasks';
+export type Part = 'admin' | 'change' | 'history' | 'instance' | 'lists' | 'log' | 'problems' | 'tasks';
 
 const [messages, setMessages] = createSignal<Messages>(en);
 /** Parts that a page has asked for. */

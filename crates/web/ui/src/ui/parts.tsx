@@ -6,7 +6,7 @@ import { refresh } from '../query';
 import type { Needs } from '../rights';
 import { intoSight } from './fit';
 import { NOTHING_MISSING, Reason, useMay } from './May';
-import { say, textOf } from './toast';
+import { headOf, reasonOf, say, textOf } from './toast';
 import { innerWordOf, wordOf } from './words';
 
 /** A state by shape, word and colour. */
@@ -42,8 +42,8 @@ export { innerWordOf, wordOf };
 export function Failure(props: { of: unknown; again?: (() => void) | undefined }): JSX.Element {
   return (
     <div class="failure" role="alert">
-      <strong>{props.of instanceof Problem ? props.of.title : t('part.failed')}</strong>
-      <p>{props.of instanceof Problem ? props.of.detail : textOf(props.of)}</p>
+      <strong>{props.of instanceof Problem ? headOf(props.of) : t('part.failed')}</strong>
+      <p>{props.of instanceof Problem ? reasonOf(props.of) : textOf(props.of)}</p>
       <Show when={props.again}>{(again) => <button onClick={() => again()()}>{t('part.again')}</button>}</Show>
     </div>
   );

@@ -82,7 +82,7 @@ test('durations, sizes, heat and words are as people read them', () => {
   assert.deepEqual(Object.values(m.heat.heats([])).flat(), []);
   assert.equal(m.words.wordsOf(STEPS[5], () => 'Work'), 'the job w fails: no');
   assert.ok(STEPS.every((one) => m.words.wordsOf(one, (id) => id).length > 5));
-  assert.deepEqual([0, 1023, 1024, 1.5 * 1024 ** 3].map(m.cluster.bytesText), ['0 bytes', '1023 bytes', '1.0 KiB', '1.5 GiB']);
+  assert.deepEqual([0, 1023, 1024, 1.5 * 1024 ** 3].map(m.cluster.bytesText), ['0 bytes', '1,023 bytes', '1.0 KiB', '1.5 GiB']);
   assert.match(m.cluster.diskWords({ freeBytes: 5, totalBytes: 100, reservedBytes: 10 }), /new work is refused until/);
   assert.deepEqual(m.cluster.flowWords({ inFlight: 100, limit: 100, rejected: 3, waiting: 2 }).length, 3);
   assert.deepEqual(m.cluster.flowWords(null), ['No request was refused since the start.']);

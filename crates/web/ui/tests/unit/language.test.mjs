@@ -56,11 +56,39 @@ test('every message is used', () => assert.deepEqual(unused(), []));
 const OF_MANY = /^(change\.modify\.first|lists\.heat\.oldest|change\.plan\.allTokens|change\.modify\.applyMany|lists\.chip\.keys|lists\.incidents\.mostOnly|lists\.definition\.latestOnly|history\.(cut|durations\.(all|latest|counted|countedSince))|admin\.flow\.(limit|throttled)|instance\.wait\.(timer|until)Times)$/;
 
 test('what is counted has a message for one, too', async () => {
-  const areas = await Promise.all(['en', 'areas/admin', 'areas/change', 'areas/history', 'areas/instance', 'areas/lists', 'areas/tasks'].map((name) => vite.ssrLoadModule(`/src/language/${name}.ts`)));
-  const english = Object.assign({}, ...areas.map(({ default: area, en }) => area ?? en));
+  const english = await messagesIn('en');
   const counted = Object.entries(english).filter(([key, text]) => /\{count\} (\w+ )?\w+s\b(?! \{)/.test(text) && !OF_MANY.test(key));
   assert.ok(counted.length > 20);
   assert.deepEqual(counted.map(([key]) => key).filter((key) => !(key.endsWith('.other') && key.replace(/other$/, 'one') in english) && !key.endsWith('.one')), []);
+});
+
+/** Messages of a language by their keys. */
+async function messagesIn(language) {
+  const parts = ['admin', 'change', 'history', 'instance', 'lists', 'log', 'problems', 'tasks'];
+  const paths = language === 'en' ? ['en', ...parts.map((part) => `areas/${part}`)] : [`messages/${language}`, ...parts.map((part) => `messages/${language}/${part}`)];
+  const loaded = await Promise.all(paths.map((path) => vite.ssrLoadModule(`/src/language/${path}.ts`)));
+  return Object.assign({}, ...loaded.map((one) => one.en ?? one.default));
+}
+/** English words of several meanings, for which German has several words. */
+const HOMONYMS = new Set(['Assignee', 'Candidate groups', 'Candidate users', 'Complete', 'Completed', 'Create', 'Created', 'Done', 'Exporting', 'Fail', 'Keys', 'Message', 'Open', 'Processing', 'Running', 'Source', 'Start', 'Stop', 'Times', 'To']);
+
+test('pages use the words of the vocabulary and no others, and a label is one word in each language', async () => {
+  const page = readFileSync(join(UI, '../../../docs/vocabulary.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| ([^|]+) \| ([^|]+) \|([^|]*)\| [^|]+ \|$/gm)].slice(1).map(([, ...cells]) => cells.map((cell) => cell.trim()));
+  assert.ok(rows.length > 25, 'the page has a table');
+  const has = (text, word) => new RegExp(`(^|[^\\p{L}])${word}($|[^\\p{L}])`, 'iu').test(text);
+  const [english, german] = [await messagesIn('en'), await messagesIn('de')];
+  const texts = (of) => Object.values(of).map((text) => text.replace(/\{\w+\}/g, '…'));
+  const found = rows.flatMap(([word, translation, others]) => [
+    ...(texts(english).some((text) => has(text, word)) ? [] : [`no page says ${word}`]),
+    ...(texts(german).some((text) => has(text, translation)) ? [] : [`no page says ${translation}`]),
+    ...others.split(', ').filter(Boolean).flatMap((other) => [...texts(english), ...texts(german)].filter((text) => has(text, other)).map((text) => `${other} instead of ${word}: ${text}`)),
+  ]);
+  assert.deepEqual(found, []);
+  const labels = Object.entries(english).filter(([key, text]) => /^[A-Z][^{.:;!?]*$/.test(text) && text.split(' ').length <= 3 && !key.startsWith('problem.') && !HOMONYMS.has(text));
+  const translations = new Map();
+  for (const [key, text] of labels) translations.set(text, (translations.get(text) ?? new Set()).add(german[key]));
+  assert.deepEqual([...translations].filter(([, all]) => all.size > 1).map(([text, all]) => `${text}: ${[...all]}`), []);
 });
 
 test('no page has texts of its own', () => {
@@ -133,8 +161,11 @@ test('words of the API are told in the language; in English, and where there is 
   const { en } = await vite.ssrLoadModule('/src/language/en.ts');
   const constants = Object.keys(en).filter((key) => key.startsWith('word.')).map((key) => key.slice('word.'.length));
   assert.ok(constants.length > 100);
-  // One state has one word, whatever its constant.
-  assert.deepEqual(constants.map(wordOf), constants.map((constant) => (constant === 'TERMINATED' ? 'Canceled' : plainWordOf(constant))));
+  // One state has one word, whatever its constant; but for spellings, words are those of the constant.
+  const letters = (text) => text.toLowerCase().replace(/[^a-z]/g, '');
+  assert.equal(wordOf('TERMINATED'), 'Canceled');
+  const others = constants.filter((constant) => constant !== 'TERMINATED');
+  assert.deepEqual(others.map((one) => letters(wordOf(one))), others.map((one) => letters(plainWordOf(one))));
   assert.deepEqual([wordOf('PARTIALLY_COMPLETED'), innerWordOf('PROCESS_INSTANCE'), wordOf('creating')], ['Partially completed', 'process instance', 'Creating']);
   await language.applyLanguage();
   assert.deepEqual([wordOf('PARTIALLY_COMPLETED'), innerWordOf('PROCESS_INSTANCE'), wordOf('creating')], ['Teilweise abgeschlossen', 'Prozessinstanz', 'Entsteht']);

@@ -1,0 +1,24 @@
+import { startServer, deploy, bpmn, start } from './server.mjs';
+import { withPage, closeBrowser } from './page.mjs';
+const s = await startServer();
+await deploy(s, { 'm.bpmn': bpmn('mails', [['job','a','a'],['job','b','b']],{hasDiagram:!process.argv[2]}) });
+const key = await start(s, 'mails', { });
+await new Promise(d=>setTimeout(d,2000));
+await withPage(s, async (page) => {
+  await page.goto(`${s.url}/operate/processes/${key}`);
+  const drawing = page.locator('.djs-container .viewport').first();
+  await page.locator('.djs-element[data-element-id="a"]').first().waitFor();
+  const place = () => drawing.evaluate((one) => one.getAttribute('transform') ?? one.transform.baseVal.consolidate()?.matrix.a);
+  console.log(await place());
+  const box = await page.locator('.djs-container').first().boundingBox();
+  console.log(box);
+  await page.mouse.move(box.x + box.width / 2, box.y + Math.min(box.height, 200) / 2);
+      await page.mouse.wheel(0, 120); await new Promise(d=>setTimeout(d,500));
+  console.log(await page.evaluate(() => [scrollY, document.elementFromPoint(640,200)?.outerHTML.slice(0,200)]));
+      await page.keyboard.down('Control');
+      await page.mouse.wheel(0, -240);
+      await page.keyboard.up('Control');await new Promise(d=>setTimeout(d,500));
+  console.log(await place());
+  await page.screenshot({path:'/tmp/i.png'});
+},{ viewport: { width: 1280, height: 500 } }).catch(e=>console.log(e.message));
+await closeBrowser(); await s.stop();
