@@ -37,13 +37,20 @@ pub struct PageSettings {
     pub title: String,
     /// Origins whose pages may show this one in a frame.
     pub frame_ancestors: Vec<String>,
+    /// Origins from which forms may show images.
+    pub image_origins: Vec<String>,
     /// The path before all paths in the address that browsers use, without a slash at its end; empty at the root.
     pub base: String,
 }
 
 impl Default for PageSettings {
     fn default() -> Self {
-        Self { title: "Baton".to_owned(), frame_ancestors: Vec::new(), base: String::new() }
+        Self {
+            title: "Baton".to_owned(),
+            frame_ancestors: Vec::new(),
+            image_origins: Vec::new(),
+            base: String::new(),
+        }
     }
 }
 
@@ -64,7 +71,7 @@ impl Pages {
         Self {
             page: FrontPage::new(INDEX, &settings.title, &settings.base),
             title: settings.title.clone(),
-            policy: policy::header(&settings.frame_ancestors),
+            policy: policy::header(&settings.frame_ancestors, &settings.image_origins),
         }
     }
 

@@ -7,13 +7,15 @@ use http::{HeaderMap, HeaderValue};
 
 /// Everything comes from here. Style attributes are let through, since the libraries of bpmn.io set them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
-                      img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; \
-                      form-action 'self'; frame-ancestors ";
+                      font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; \
+                      img-src 'self' data: blob:";
 
-/// The policy (CSP level 3) with the origins that may show us in a frame.
-pub(crate) fn header(frame_ancestors: &[String]) -> HeaderValue {
+/// The policy (CSP level 3) with the origins that may show us in a frame, and those of images in forms.
+pub(crate) fn header(frame_ancestors: &[String], image_origins: &[String]) -> HeaderValue {
     let ancestors = if frame_ancestors.is_empty() { "'none'".to_owned() } else { frame_ancestors.join(" ") };
-    HeaderValue::from_str(&format!("{POLICY}{ancestors}")).expect("origins are visible ASCII")
+    let images = image_origins.join(" ");
+    let policy = format!("{POLICY} {images}; frame-ancestors {ancestors}").replace(" ;", ";");
+    HeaderValue::from_str(&policy).expect("origins are visible ASCII")
 }
 
 pub(crate) fn write(policy: &HeaderValue, headers: &mut HeaderMap) {

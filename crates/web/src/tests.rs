@@ -80,6 +80,7 @@ fn a_title_is_text_and_frames_are_for_those_named() {
     let settings = PageSettings {
         title: "<b>A & \"B\"</b>".to_owned(),
         frame_ancestors: vec!["https://portal.example".to_owned(), "https://x.example:8443".to_owned()],
+        image_origins: vec!["https://images.example".to_owned()],
         ..PageSettings::default()
     };
     let page = Pages::new(&settings).answer(&Method::GET, "/", &HeaderMap::new()).unwrap();
@@ -87,6 +88,7 @@ fn a_title_is_text_and_frames_are_for_those_named() {
     assert!(text.contains("<title>&lt;b&gt;A &amp; &quot;B&quot;&lt;/b&gt;</title>"), "{text}");
     let policy = page.headers()["content-security-policy"].to_str().unwrap();
     assert!(policy.ends_with("frame-ancestors https://portal.example https://x.example:8443"), "{policy}");
+    assert!(policy.contains("img-src 'self' data: blob: https://images.example;"), "{policy}");
     assert!(!page.headers().contains_key("x-frame-options"));
 }
 

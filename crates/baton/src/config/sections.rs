@@ -77,6 +77,8 @@ sections! {
         base_path: BasePath = BasePath::default();
         /// Origins, such as https://portal.example.com, whose pages may show the application in a frame.
         frame_ancestors: Names = Names::default();
+        /// Origins, such as https://images.example.com, from which forms may show images.
+        image_origins: Names = Names::default();
     }
 
     /// The gRPC API.
@@ -161,6 +163,8 @@ sections! {
         method: AuthenticationMethod = AuthenticationMethod::None;
         /// With basic: password checks of one address at a time; more are refused. Raise it for users behind a proxy.
         max_checks_per_address: usize = 16, [1, 100_000];
+        /// With basic: characters that a new password has at least. Passwords that there are stay as they are.
+        min_password_length: usize = 1, [1, 256];
     }
 
     /// Accepted tokens and the meaning of their claims.

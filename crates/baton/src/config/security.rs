@@ -212,10 +212,13 @@ impl Config {
             wrong.extend(tls.err());
         }
         wrong.extend(self.allowed_origins().err());
-        if let Some(origin) = self.web.frame_ancestors.0.iter().find(|text| Origin::parse(text).is_none()) {
-            wrong.push(format!(
-                "'web.frame_ancestors': '{origin}' is no origin such as https://portal.example.com"
-            ));
+        for (key, origins) in
+            [("frame_ancestors", &self.web.frame_ancestors), ("image_origins", &self.web.image_origins)]
+        {
+            if let Some(origin) = origins.0.iter().find(|text| Origin::parse(text).is_none()) {
+                wrong
+                    .push(format!("'web.{key}': '{origin}' is no origin such as https://portal.example.com"));
+            }
         }
         if let Some(host) = self.security.allowed_hosts.0.iter().find(|host| host.contains([':', '/', '*'])) {
             wrong.push(format!("'security.allowed_hosts': '{host}' is no name of a host without a port"));

@@ -71,6 +71,7 @@ pub(super) fn rest(
         stop_timeout: STOP_GRACE,
         server_timing: rest.server_timing,
         set_up,
+        password_length_min: config.security_authentication.min_password_length,
         documents,
         tenancy: tenancy(config),
         storage,
@@ -96,6 +97,7 @@ fn pages(config: &Config) -> Option<gateway::Pages> {
     let settings = gateway::PageSettings {
         title: section.title.0.clone(),
         frame_ancestors: section.frame_ancestors.0.clone(),
+        image_origins: section.image_origins.0.clone(),
         base: section.base_path.0.prefix().to_owned(),
     };
     section.enabled.then(|| gateway::Pages::new(&settings))

@@ -138,6 +138,46 @@ async fn a_session_ends_with_its_user() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn users_change_their_own_password_by_the_present_one() {
+    let users = file(USERS);
+    let settings = ["security.authorizations=true", "security.authentication.min_password_length=8"];
+    let server = Server::start(&with_users(users.path(), &settings));
+    let me = |browser: &Browser| browser.send(server.get("/v2/authentication/me"));
+    let login = async |form: &str| Browser::login(&server, form).await.map(|(browser, _)| browser);
+    let before = login("username=bob&password=right").await.unwrap_or_else(|answer| panic!("{answer:?}"));
+    // Bob may not change users, himself among them.
+    let plain = json!({"password": "long enough"});
+    let asked =
+        before.send(server.ask("PUT", "/v2/users/bob").json(&plain)).header("x-csrf-token", &*before.csrf);
+    asked.send().await.expect(403);
+    for (form, status, names) in [
+        ("username=bob&password=wrong&newPassword=long+enough", 401, ""),
+        (
+            "username=bob&password=right&newPassword=short",
+            400,
+            "newPassword: must have at least 8 characters",
+        ),
+        ("username=bob&password=right&newPassword=++++++++++", 400, "not all of them spaces"),
+    ] {
+        let refused = login(form).await.err().unwrap_or_else(|| panic!("{form}"));
+        assert!(refused.status == status && refused.text.contains(names), "{form}: {refused:?}");
+    }
+    me(&before).send().await.expect(200);
+    let form = "username=bob&password=right&newPassword=long+enough";
+    let after = login(form).await.unwrap_or_else(|answer| panic!("{answer:?}"));
+    me(&after).send().await.expect(200);
+    me(&before).send().await.expect(401);
+    login("username=bob&password=right").await.err().expect("the old one is none any more").expect(401);
+    login("username=bob&password=long+enough").await.unwrap_or_else(|answer| panic!("{answer:?}"));
+    let admin = basic("ann", "right");
+    let short = json!({"username": "carl", "password": "short"});
+    let refused = server.ask("POST", "/v2/users").json(&short).by(&admin).send().await.expect(400).json();
+    assert_eq!(refused["detail"], "password: must have at least 8 characters, not all of them spaces");
+    let boot = server.get("/baton/v1/boot").send().await.expect(200).json();
+    assert_eq!(boot["passwordLengthMin"], 8);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_waits_for_changes_is_told_that_the_session_has_ended() {
     let users = file(USERS);
     let server = Server::start(&with_users(users.path(), &[]));

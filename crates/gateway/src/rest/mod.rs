@@ -113,6 +113,8 @@ pub struct Options {
     pub server_timing: bool,
     /// Whether the first administrator can be created without credentials.
     pub set_up: SetUp,
+    /// Characters that a new password has at least.
+    pub password_length_min: usize,
     /// Stores of documents.
     pub documents: Stores,
     /// Tenants that requests may name.
@@ -155,6 +157,7 @@ impl Default for Options {
             stop_timeout: DEFAULT_STOP_TIMEOUT,
             server_timing: false,
             set_up: SetUp::Open,
+            password_length_min: 1,
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES).into(),
             tenancy: Tenancy::default(),
             access: Access::default(),

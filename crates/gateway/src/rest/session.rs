@@ -7,8 +7,10 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use percent_encoding::percent_decode_str;
+use protocol::{Caller, Command, IdentityCommand, Name, Principal, UserChange};
 
 use super::gateway::Gateway;
+use super::operation::identity::user::hash;
 use super::problem::Failure;
 use super::refusal::Refusal;
 
@@ -52,7 +54,11 @@ impl Gateway {
         let (cookies, csrf_token) = match call {
             SessionCall::Login => {
                 let form = Form::read(head, body)?;
-                let signed_in = access.sign_in(head, form.sign_in(head)?).await?;
+                let mut signed_in = access.sign_in(head, form.sign_in(head)?).await?;
+                if let (Some(user), Some(password)) = (&form.username, &form.new_password) {
+                    self.change_own_password(user, password).await?;
+                    signed_in = access.sign_in(head, SignIn::Password { user, password }).await?;
+                }
                 (signed_in.cookies.to_vec(), Some(signed_in.csrf_token))
             }
             SessionCall::Logout => {
@@ -75,6 +81,23 @@ impl Gateway {
     }
 }
 
+impl Gateway {
+    /// Gives a user another password, which the user may do by knowing the present one. Sessions that began with that
+    /// end.
+    async fn change_own_password(&self, user: &str, password: &str) -> Result<(), Failure> {
+        let change = UserChange {
+            username: Name::from(user),
+            name: None,
+            email: None,
+            password_hash: Some(hash(self, "newPassword", password).await?),
+        };
+        let itself = Caller::unchecked(Principal::user(user));
+        let command = Command::Identity(IdentityCommand::UpdateUser(change)).asked_by(Some(itself));
+        self.broker.submit(command).await.map_err(|error| Failure::submit(error, "UPDATE"))?;
+        Ok(())
+    }
+}
+
 /// Has a browser keep cookies, or forget them.
 pub(super) fn set_cookies(cookies: &[String], response: &mut Response<ReplyBody>) {
     for cookie in cookies {
@@ -88,6 +111,8 @@ pub(super) fn set_cookies(cookies: &[String], response: &mut Response<ReplyBody>
 struct Form {
     username: Option<String>,
     password: Option<String>,
+    /// The password from now on, of who changes it.
+    new_password: Option<String>,
 }
 
 impl Form {
@@ -107,6 +132,7 @@ impl Form {
             let place = match name {
                 "username" => &mut form.username,
                 "password" => &mut form.password,
+                "newPassword" => &mut form.new_password,
                 _ => continue,
             };
             let value = value.replace('+', " ");

@@ -25,6 +25,7 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
         .with("authentication", options.access.method_name())
         .with("signIn", sign_in)
         .with("setUp", is_set_up_open(call).await)
+        .with("passwordLengthMin", options.password_length_min)
         .end();
     Ok(Reply::json(out))
 }

@@ -74,7 +74,7 @@ mod get_user_task_form;
 mod get_variable;
 mod global_task_listener;
 pub(super) mod history;
-mod identity;
+pub(super) mod identity;
 mod metadata_filter;
 mod migrate_process_instance;
 mod migrate_process_instances_batch_operation;

@@ -7,7 +7,7 @@ pub(super) mod authorization;
 pub(super) mod circle;
 pub(super) mod mapping_rule;
 pub(super) mod member;
-pub(super) mod user;
+pub(in crate::rest) mod user;
 
 use broker_api::Answer;
 use http::StatusCode;

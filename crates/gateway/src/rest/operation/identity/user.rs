@@ -10,6 +10,7 @@ use protocol::{
 use super::super::{Call, unexpected};
 use super::{created, json, text, write_object};
 use crate::rest::SetUp;
+use crate::rest::gateway::Gateway;
 use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
@@ -48,7 +49,7 @@ pub(crate) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
     let email = call.fields.text("email").is_some().then(|| email(call)).transpose()?;
     let password = call.fields.text("password").filter(|password| !password.trim().is_empty());
     let password_hash = match password {
-        Some(password) => Some(hash(call, &password).await?),
+        Some(password) => Some(hash(call.gateway, "password", &password).await?),
         None => None,
     };
     let change = UserChange {
@@ -88,13 +89,19 @@ async fn read_user(call: &Call<'_>) -> Result<User, Failure> {
         username: call.fields.name_or_empty("username"),
         name: call.fields.name_or_empty("name"),
         email,
-        password_hash: hash(call, &password).await?,
+        password_hash: hash(call.gateway, "password", &password).await?,
     })
 }
 
-/// A password ends here; what goes on is its hash.
-async fn hash(call: &Call<'_>, password: &str) -> Result<PasswordHash, Failure> {
-    match call.gateway.options.hasher.hash(password).await {
+/// A password ends here, if it is as the rules have it; what goes on is its hash. `member` is its name in the request.
+pub(crate) async fn hash(gateway: &Gateway, member: &str, password: &str) -> Result<PasswordHash, Failure> {
+    let (length, least) = (password.chars().count(), gateway.options.password_length_min);
+    if password.trim().is_empty() || length < least {
+        return Err(Failure::invalid(format!(
+            "{member}: must have at least {least} characters, not all of them spaces"
+        )));
+    }
+    match gateway.options.hasher.hash(password).await {
         Ok(hash) => Ok(PasswordHash(hash.into())),
         Err(error @ HashError::Busy) => {
             Err(Failure::submit(SubmitError::ResourceExhausted(error.to_string()), ""))
