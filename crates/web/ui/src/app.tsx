@@ -40,6 +40,7 @@ const TaskListeners = lazy(() => withParts(import('./admin/TaskListeners'), 'adm
 const Usage = lazy(() => withParts(import('./admin/Usage'), 'admin'));
 const Cluster = lazy(() => withParts(import('./admin/Cluster'), 'admin'));
 const About = lazy(() => withParts(import('./admin/About'), 'admin'));
+const User = lazy(() => withParts(import('./admin/User'), 'admin'));
 const Members = lazy(() => withParts(import('./admin/Members'), 'admin'));
 const Authorizations = lazy(() => withParts(import('./admin/Authorizations'), 'admin'));
 
@@ -146,6 +147,7 @@ export function App(): JSX.Element {
             <Route path="/admin" component={() => <Navigate href="/admin/users" />} />
             <Route path={['/identity', '/identity/:page', '/identity/:page/:id']} component={OfIdentity} />
             <Route path="/admin/users" component={Users} />
+            <Route path="/admin/users/:id" component={User} />
             <Route path="/admin/groups" component={Groups} />
             <Route path="/admin/groups/:id" component={() => <Members of="group" />} />
             <Route path="/admin/roles" component={Roles} />

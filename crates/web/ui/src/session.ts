@@ -4,7 +4,7 @@ import { at, BASE } from './base';
 import { createAdminUser, getAuthentication, getBoot } from './api/generated/operations';
 import type { CamundaUserResult } from './api/generated/types';
 import { codeOf, leave, Problem, send } from './api/http';
-import { t } from './language';
+import { count, t } from './language';
 
 /** The answer of `/baton/v1/boot`. */
 export interface Boot {
@@ -15,6 +15,8 @@ export interface Boot {
   signIn?: 'NONE' | 'PASSWORD' | 'REDIRECT' | 'TOKEN';
   /** Whether the first administrator can be created without credentials. */
   setUp?: boolean;
+  /** Characters that a new password has at least. */
+  passwordLengthMin?: number;
 }
 
 export const [boot, setBoot] = createSignal<Boot>();
@@ -64,17 +66,25 @@ export function mayUse(area: 'operate' | 'tasklist' | 'admin'): boolean {
 export interface Credentials {
   username?: string;
   password?: string;
+  newPassword?: string;
   token?: string;
 }
 
-/** Begins a session. A refusal is a {@link Problem}. */
-export async function signIn({ username, password, token }: Credentials): Promise<void> {
+/** The rule for new passwords, where they are typed. */
+export const passwordRule = (): string => count(boot()?.passwordLengthMin ?? 1, 'password.rule.one', 'password.rule.other');
+
+/** Gives who is signed in another password, by the present one; all other sessions end. */
+export const changePassword = (password: string, newPassword: string): Promise<void> => signIn({ username: user()!.username, password, newPassword });
+
+/** Begins a session, with another password from then on if there is one. A refusal is a {@link Problem}. */
+export async function signIn({ username, password, newPassword, token }: Credentials): Promise<void> {
   const form = new URLSearchParams();
   const headers = new Headers();
   if (token) headers.set('authorization', `Bearer ${token}`);
   else {
     form.set('username', username ?? '');
     form.set('password', password ?? '');
+    if (newPassword !== undefined) form.set('newPassword', newPassword);
   }
   const body = token ? undefined : form;
   const answer = await fetch(at('/login'), { method: 'POST', headers, body: body ?? null, credentials: 'same-origin' });

@@ -13,6 +13,7 @@ export interface Input {
   required?: boolean;
   hint?: string;
   value?: string;
+  /** The least number, or characters of a password. */
   min?: number;
   max?: number;
   /** Values to choose from, with their words. */
@@ -39,7 +40,8 @@ function One(props: { input: Input }): JSX.Element {
             name={input.name}
             type={input.type ?? 'text'}
             required={input.required}
-            min={input.min}
+            min={input.type === 'password' ? undefined : input.min}
+            minLength={input.type === 'password' ? input.min : undefined}
             max={input.max}
             autocomplete={input.type === 'password' ? 'new-password' : 'off'}
             ref={(one) => (one.defaultValue = input.value ?? '')}

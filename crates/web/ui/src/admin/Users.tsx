@@ -6,7 +6,7 @@ import { call } from '../api/http';
 import { t } from '../language';
 import { useRead } from '../query';
 import { need } from '../rights';
-import { user } from '../session';
+import { boot, passwordRule, user } from '../session';
 import { type Column, Table, usePlace } from '../ui/Table';
 import { type Answers, Create, Delete, Edit } from './Create';
 
@@ -20,7 +20,7 @@ interface User {
 const told = (text: Answers, ...names: string[]): Record<string, string> => Object.fromEntries(names.map((name) => [name, text(name)]).filter(([, value]) => value));
 
 const columns = (): Column<User>[] => [
-  { head: t('admin.users.name'), cell: (row) => <A href={`/admin/access?kind=USER&id=${encodeURIComponent(row.username)}`}>{row.username}</A>, sort: 'username' },
+  { head: t('admin.users.name'), cell: (row) => <A href={`/admin/users/${encodeURIComponent(row.username)}`}>{row.username}</A>, sort: 'username' },
   { head: t('admin.name'), cell: (row) => row.name || '–', sort: 'name' },
   { head: t('admin.users.email'), cell: (row) => row.email || '–', sort: 'email' },
   {
@@ -33,7 +33,7 @@ const columns = (): Column<User>[] => [
           inputs={() => [
             { name: 'name', label: t('admin.name'), value: row.name ?? '' },
             { name: 'email', label: t('admin.users.email'), type: 'email', value: row.email ?? '' },
-            { name: 'password', label: t('admin.users.newPassword'), type: 'password', hint: t('admin.users.newPassword.hint') },
+            { name: 'password', label: t('admin.users.newPassword'), type: 'password', hint: `${t('admin.users.newPassword.hint')} ${passwordRule()}`, min: boot()?.passwordLengthMin ?? 1 },
           ]}
           save={(text) => call(updateUser, { path: { username: row.username }, body: { name: text('name'), ...told(text, 'email', 'password') } })}
         />
@@ -43,7 +43,7 @@ const columns = (): Column<User>[] => [
   },
 ];
 
-/** The users; behind each name is what the user may do. */
+/** The users; behind each name are its groups and roles. */
 export default function Users(): JSX.Element {
   const { sort, page } = usePlace(['username', 'name', 'email'] as const, { field: 'username', order: 'ASC' });
   const found = useRead(searchUsers, () => ({ body: { sort: sort(), page: page() }, live: true }));
@@ -59,7 +59,7 @@ export default function Users(): JSX.Element {
             { name: 'username', label: t('admin.users.name'), required: true },
             { name: 'name', label: t('admin.name') },
             { name: 'email', label: t('admin.users.email'), type: 'email' },
-            { name: 'password', label: t('admin.users.password'), type: 'password', required: true },
+            { name: 'password', label: t('admin.users.password'), type: 'password', required: true, hint: passwordRule(), min: boot()?.passwordLengthMin ?? 1 },
           ]}
           create={(text) => call(createUser, { body: { username: text('username').trim(), ...told(text, 'name', 'email', 'password') } as UserRequest })}
         />

@@ -3,9 +3,11 @@ import {
   searchAuthorizations,
   searchClientsForGroup,
   searchClientsForRole,
+  searchGroups,
   searchGroupsForRole,
   searchMappingRulesForGroup,
   searchMappingRulesForRole,
+  searchRoles,
   searchUsersForGroup,
   searchUsersForRole,
 } from '../api/generated/operations';
@@ -83,6 +85,20 @@ export async function accessOf(kind: Principal, id: string, signal: AbortSignal)
     roles.forEach((one, at) => inRoles[at]!.has(id) && mine.roles.add(one));
   }
   return { granted: all.flatMap((authorization) => ways(authorization, kind, id, mine, groupsOfRoles).map((through) => ({ authorization, through }))), isCut };
+}
+
+/** Groups and roles that a user has itself. */
+export async function circlesOf(username: string, signal: AbortSignal): Promise<{ groups: string[]; roles: string[]; isCut: boolean }> {
+  const page = { limit: PAGE_MAX };
+  const [groups, roles] = await Promise.all([call(searchGroups, { body: { page }, signal }), call(searchRoles, { body: { page }, signal })]);
+  const has = async (search: unknown, path: Record<string, string>) => (await call(search as Search, { path, body: { page }, signal })).items.some((one) => one['username'] === username);
+  const inGroups = await each(groups.items, ({ groupId }) => has(searchUsersForGroup, { groupId }));
+  const inRoles = await each(roles.items, ({ roleId }) => has(searchUsersForRole, { roleId }));
+  return {
+    groups: groups.items.filter((_, at) => inGroups[at]).map(({ groupId }) => groupId),
+    roles: roles.items.filter((_, at) => inRoles[at]).map(({ roleId }) => roleId),
+    isCut: groups.page.totalItems > groups.items.length || roles.page.totalItems > roles.items.length,
+  };
 }
 
 /** Each way from the principal to the owner of an authorization. */

@@ -2,7 +2,7 @@ import { useNavigate, useSearchParams } from '@solidjs/router';
 import { createSignal, type JSX, Match, onCleanup, Show, Switch } from 'solid-js';
 import { at } from '../base';
 import { t } from '../language';
-import { boot, hasSessionAgain, isSignedIn, issuerPath, relogin, safeNext, setRelogin, setUp, signIn } from '../session';
+import { boot, hasSessionAgain, isSignedIn, issuerPath, passwordRule, relogin, safeNext, setRelogin, setUp, signIn } from '../session';
 import { Action, Dialog, Failure, Field } from '../ui/parts';
 import { Language } from './UserMenu';
 
@@ -40,14 +40,15 @@ function SessionForm(props: { begin: (text: (name: string) => string) => Promise
   );
 }
 
-function Passwords(): JSX.Element {
+/** `isNew`: the password is one from now on, by its rule. */
+function Passwords(props: { isNew?: boolean }): JSX.Element {
   return (
     <>
       <Field label={t('login.userName')}>
         <input name="username" autocomplete="username" required autofocus maxLength={256} />
       </Field>
-      <Field label={t('login.password')}>
-        <input name="password" type="password" autocomplete="current-password" required />
+      <Field label={t('login.password')} hint={props.isNew ? passwordRule() : ''}>
+        <input name="password" type="password" autocomplete={props.isNew ? 'new-password' : 'current-password'} minLength={props.isNew ? boot()?.passwordLengthMin : undefined} required />
       </Field>
     </>
   );
@@ -80,7 +81,7 @@ function SetUpForm(props: { done: () => void }): JSX.Element {
         done={props.done}
         button={t('login.first.button')}
       >
-        <Passwords />
+        <Passwords isNew />
       </SessionForm>
     </>
   );

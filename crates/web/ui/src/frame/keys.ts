@@ -32,7 +32,8 @@ const WITHOUT_TEXT = new Set(['button', 'checkbox', 'file', 'image', 'radio', 'r
 
 /** Whether a key is text that somebody writes. */
 export function isTyping(event: KeyboardEvent): boolean {
-  const target = event.target;
+  // The first of the path is inside of an editor that has a tree of its own.
+  const [target] = event.composedPath();
   if (target instanceof HTMLInputElement && WITHOUT_TEXT.has(target.type)) return false;
   return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 }

@@ -347,4 +347,7 @@ export const en = {
   'word.EXPORTING': 'Exporting',
   'word.CLOSED': 'Closed',
   'word.REPLAY': 'Replay',
+  'password.own': 'Change your password',
+  'password.rule.one': 'At least {count} character, not all of them spaces.',
+  'password.rule.other': 'At least {count} characters, not all of them spaces.',
 } as const;

@@ -101,6 +101,7 @@ const pages = () => [
   ['/tasklist/processes', 'Start a process'],
   ['/tasklist/processes/user/start', 'Start User'],
   ['/admin/users', 'Users'],
+  ['/admin/users/nothing', 'User nothing'],
   ['/admin/groups', 'Groups'],
   ['/admin/groups/nothing', 'Group nothing'],
   ['/admin/roles', 'Roles'],

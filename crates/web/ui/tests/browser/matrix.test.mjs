@@ -36,6 +36,7 @@ const pages = (k) => [
   [`/tasklist/${k.chore}/history`, 'Chore'],
   ['/tasklist/processes', { clerk: 'There is no such process', all: 'Chore' }],
   ['/admin/users', 'clerk@example.com', ['New user|CREATE', 'Edit clerk|UPDATE', 'Delete clerk|DELETE']],
+  ['/admin/users/clerk', 'task-worker', ['Add to a group|UPDATE', 'Give a role|UPDATE', 'Delete clerk from clerks|UPDATE', 'Delete clerk from task-worker|UPDATE']],
   ['/admin/groups', 'clerks', ['New group|CREATE', 'Edit clerks|UPDATE', 'Delete clerks|DELETE']],
   ['/admin/groups/clerks', 'clerk', ['New member|UPDATE', 'Delete clerk from clerks|UPDATE']],
   ['/admin/roles', 'task-worker', ['New role|CREATE', 'Edit task-worker|UPDATE', 'Delete task-worker|DELETE']],

@@ -1,7 +1,7 @@
 // Login, Tasklist and Admin on a server that asks for names and passwords, and for permissions.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, openMenu, press, withPage } from '../page.mjs';
+import { closeBrowser, openMenu, press, violations, withPage } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
@@ -201,6 +201,75 @@ test('tasks are filtered and ordered by the URL', async () => {
     await count(list, 1);
   });
 });
+
+test('people change their own password, by the present one and by its rules, and stay where they are', async () => {
+  const strict = await startServer([...SETTINGS, 'security.authentication.min_password_length=10'], { files: FILES });
+  try {
+    const crew = crewOf(() => strict);
+    await crew.withUser(
+      'ann',
+      '/tasklist',
+      async (page) => {
+        const boxOf = (name) => page.getByRole('dialog', { name: 'Change your password' }).getByLabel(name, { exact: true });
+        const change = async (present, next, again = next) => {
+          await boxOf('Present password').fill(present);
+          await page.getByLabel(/^New password\s*At least 10 characters/).fill(next);
+          await boxOf('New password again').fill(again);
+          await page.getByRole('button', { name: 'Change it' }).click();
+        };
+        await openMenu(page);
+        await page.getByRole('button', { name: 'Change your password' }).click();
+        await page.getByText('At least 10 characters, not all of them spaces.').waitFor();
+        await change(PEOPLE.ann, 'another-password', 'another-passwort');
+        await page.getByText('The new password differs from its repetition.').waitFor();
+        await change('no-password-of-hers', 'another-password');
+        await page.getByRole('alert').getByText('Not signed in').waitFor();
+        await change(PEOPLE.ann, 'short');
+        await page.getByRole('alert').getByText('newPassword: must have at least 10 characters').waitFor();
+        assert.deepEqual(await violations(page), []);
+        await change(PEOPLE.ann, 'another-password');
+        await page.getByText('Your password is changed.').waitFor();
+        // The page goes on with the session that began.
+        await page.reload();
+        await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+        const asked = await strict.rest('GET', '/v2/authentication/me', undefined, { authorization: `Basic ${Buffer.from('ann:another-password').toString('base64')}` });
+        assert.equal(asked.username, 'ann');
+      },
+      { statuses: [400, 401] },
+    );
+    // Where an administrator types one, the rule stands there, too, and is named when it is broken.
+    await crew.withUser('admin', '/admin/users', async (page) => {
+      await page.getByRole('button', { name: 'New user' }).click();
+      const box = page.getByRole('dialog').getByLabel(/^Password/);
+      await box.pressSequentially('short');
+      assert.match(await page.getByRole('dialog').innerText(), /At least 10 characters/);
+      await page.getByLabel('User name').fill('shorty');
+      await page.getByRole('button', { name: 'Create' }).click();
+      assert.match(await box.evaluate((one) => one.validationMessage), /10 characters/);
+    });
+  } finally {
+    await strict.stop();
+  }
+});
+
+test('the page of a user has its groups and roles, and gives and takes them', () =>
+  withUser('admin', '/admin/users', async (page) => {
+    await server.rest('POST', '/v2/groups', { groupId: 'crew', name: 'Crew' }, admin);
+    await page.getByRole('link', { name: 'ann', exact: true }).click();
+    await page.getByRole('heading', { name: 'User ann' }).waitFor();
+    const groups = page.getByRole('region', { name: 'Groups of the user' });
+    await page.getByRole('button', { name: 'Add to a group' }).click();
+    await page.getByRole('dialog').getByLabel('ID').fill('crew');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await groups.getByRole('link', { name: 'crew' }).waitFor();
+    assert.deepEqual((await server.rest('POST', '/v2/groups/crew/users/search', {}, admin)).items.map((one) => one.username), ['ann']);
+    await page.getByRole('button', { name: 'Delete ann from crew' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await groups.getByRole('link', { name: 'crew' }).waitFor({ state: 'detached' });
+    assert.equal((await server.rest('POST', '/v2/groups/crew/users/search', {}, admin)).items.length, 0);
+    await page.getByRole('link', { name: 'What it may do' }).click();
+    await page.getByRole('heading', { name: 'Who may do what' }).waitFor();
+  }));
 
 test('users, groups and roles are created, joined and deleted', () =>
   withUser('admin', '/admin/users', async (page) => {

@@ -349,4 +349,7 @@ export default catalogue<typeof en>()({
   'word.EXPORTING': 'Läuft',
   'word.CLOSED': 'Geschlossen',
   'word.REPLAY': 'Wiederholung',
+  'password.own': 'Passwort ändern',
+  'password.rule.one': 'Mindestens {count} Zeichen, nicht nur Leerzeichen.',
+  'password.rule.other': 'Mindestens {count} Zeichen, nicht nur Leerzeichen.',
 });
