@@ -6,7 +6,7 @@ import { Problem } from '../api/http';
 import { BpmnDiagram } from '../diagram/BpmnDiagram';
 import type { Diagram } from '../diagram/bpmn';
 import { useModel } from '../diagram/model';
-import { t } from '../language';
+import { count, t } from '../language';
 import { Text } from '../language/Text';
 import { useTitle } from '../frame/title';
 import { refresh, useRead } from '../query';
@@ -79,22 +79,23 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   /** The drawing that was brought to its incident: it goes there once. */
   let looked: Diagram | undefined;
   const byElement = createMemo(() => new Map(statistics.data?.items.map((one) => [one.elementId, one])));
+  const [changes, setChanges] = createSignal<readonly Change[]>([]);
+  const isModifying = () => query.modify === 'true' && (props.instance.state === 'ACTIVE' || changes().length > 0);
   const marks = createMemo(() => ({
     running: (statistics.data?.items ?? []).filter((one) => one.active > 0).map((one) => one.elementId),
     incident: (statistics.data?.items ?? []).filter((one) => one.incidents > 0).map((one) => one.elementId),
     taken: (flows.data?.items ?? []).map((one) => one.elementId),
+    planned: isModifying() ? changes().flatMap((one) => (one.kind === 'move' ? [one.element, one.to] : [one.element])) : [],
   }));
   const model = useModel(() => props.instance);
   const nameOfId = (id: string) => model()?.nameOf(id) ?? id;
   useTitle(() => `${props.instance.processDefinitionName || props.instance.processDefinitionId} ${key()}`);
-  const [changes, setChanges] = createSignal<readonly Change[]>([]);
   /** The definition that the changes were planned for. */
   const [plannedFor, setPlannedFor] = createSignal<string>();
   const plan = (next: readonly Change[]) => {
     if (changes().length === 0) setPlannedFor(props.instance.processDefinitionKey);
     setChanges(next);
   };
-  const isModifying = () => query.modify === 'true' && (props.instance.state === 'ACTIVE' || changes().length > 0);
   // A new choice shows its own variables.
   const choose = (element: string | undefined) => setQuery({ element: element ?? null, scope: null, variables: null }, { replace: true });
   const chooseItem = (item: { elementId: string; elementInstanceKey: string }) => setQuery({ element: item.elementId, scope: item.elementInstanceKey, variables: null }, { replace: true });
@@ -122,6 +123,11 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
   return (
     <>
       <Header instance={props.instance} isRunning={isRunning()} isModifying={isModifying()} onModify={() => setQuery({ modify: 'true' })} again={again} />
+      <Show when={isModifying()}>
+        <p class="banner" role="status">
+          <strong>{t('change.modify.mode')}</strong> {t('change.modify.mode.text')} {count(changes().length, 'change.modify.mode.one', 'change.modify.mode.other')}
+        </p>
+      </Show>
       <Show when={isModifying() && model()}>
         {(model) => (
           <Modify
@@ -140,7 +146,7 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
           />
         )}
       </Show>
-      <div class="halves">
+      <div class="halves" classList={{ modifying: isModifying() }}>
         <BpmnDiagram
           definitionKey={props.instance.processDefinitionKey}
           counts={byElement()}

@@ -107,7 +107,8 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
         <For each={props.instance.tags}>{(tag) => <span class="chip">{tag}</span>}</For>
         <Show when={called.data?.page.totalItems}>{(count) => <A href={`/operate/processes/${key()}/called`}>{counted(count(), 'instance.calledCount.one', 'instance.calledCount.other')}</A>}</Show>
         <span class="spacer" />
-        <Show when={props.instance.hasIncident && props.isRunning}>
+        {/* In the modification mode, nothing but the plan changes the instance. */}
+        <Show when={props.instance.hasIncident && props.isRunning && !props.isModifying}>
           <Action needs={ofBatch('RESOLVE_INCIDENT')} do={retry}>{t('instance.retryAll')}</Action>
         </Show>
         <Show when={props.instance.state === 'ACTIVE'}>
@@ -115,18 +116,18 @@ export function Header(props: { instance: ProcessInstanceResult; isRunning: bool
             {t('instance.modify')}
           </Action>
         </Show>
-        <Show when={props.isRunning}>
+        <Show when={props.isRunning && !props.isModifying}>
           <MayLink class="button" needs={may('UPDATE_PROCESS_INSTANCE')} href={instancesAddress('/operate/migrate', { processDefinitionId: props.instance.processDefinitionId, version: props.instance.processDefinitionVersion, tenantId: props.instance.tenantId }, `ids=${key()}`)}>
             {t('instance.migrate')}
           </MayLink>
         </Show>
-        <Show when={props.instance.state === 'ACTIVE'}>
+        <Show when={props.instance.state === 'ACTIVE' && !props.isModifying}>
           <Action needs={may('SUSPEND_PROCESS_INSTANCE')} do={suspend}>{t('instance.suspend')}</Action>
         </Show>
         <Show when={props.instance.state === 'SUSPENDED'}>
           <Action needs={may('SUSPEND_PROCESS_INSTANCE')} do={resume}>{t('instance.resume')}</Action>
         </Show>
-        <Show when={props.isRunning}>
+        <Show when={props.isRunning && !props.isModifying}>
           <Action class="danger" needs={may('CANCEL_PROCESS_INSTANCE')} do={() => setCanceling(true)}>
             {t('instance.cancel')}
           </Action>

@@ -1,16 +1,18 @@
-import { createMemo, createSignal, For, type JSX, Show } from 'solid-js';
+import { createMemo, createSignal, For, type JSX, lazy, Show } from 'solid-js';
 import { createElementInstanceVariables, getVariable, searchElementInstances, searchVariables } from '../api/generated/operations';
 import type { VariableSearchResult } from '../api/generated/types';
 import { call, plan } from '../api/http';
-import { t } from '../language';
+import { t, withParts } from '../language';
 import { useRead } from '../query';
 import { ofVariable } from '../rights';
 import { fit } from '../ui/fit';
-import { jsonObject, jsonProblem, pretty } from '../ui/json';
+import { isLong, jsonObject, jsonProblem, pretty } from '../ui/json';
 import { total, totalOf } from '../ui/numbers';
 import { Action, Copy, Dialog, Failure, Field } from '../ui/parts';
 import { say } from '../ui/toast';
 import { CopyCommands, CopyList } from '../views/CopyAs';
+
+const JsonEditor = lazy(() => withParts(import('../ui/JsonEditor'), 'instance'));
 
 const PAGE = 50;
 /** Scopes whose elements are named. */
@@ -165,7 +167,9 @@ export function Variables(props: {
         {(one) => (
           <Dialog title={one().name} onClose={() => setShown(undefined)} wide>
             <Copy text={one().value} label={t('instance.variables.theValue')} />
-            <pre tabindex="0">{pretty(one().value)}</pre>
+            <Show when={isLong(pretty(one().value))} fallback={<pre tabindex="0">{pretty(one().value)}</pre>}>
+              <JsonEditor label={one().name} value={pretty(one().value)} isReadOnly />
+            </Show>
           </Dialog>
         )}
       </Show>
@@ -226,16 +230,23 @@ function Editor(props: { edited: Edited; onClose: () => void; onSaved: () => Pro
             />
           </Field>
         </Show>
-        <Field label={t('instance.variables.json')} hint={t('instance.variables.jsonHint')}>
-          <textarea
-            rows={12}
-            spellcheck={false}
-            aria-invalid={problem() !== undefined}
-            value={before}
-            ref={(one) => (one.defaultValue = before)}
-            onInput={(event) => setValue(event.currentTarget.value)}
-          />
-        </Field>
+        <Show
+          when={isLong(before)}
+          fallback={
+            <Field label={t('instance.variables.json')} hint={t('instance.variables.jsonHint')}>
+              <textarea
+                rows={12}
+                spellcheck={false}
+                aria-invalid={problem() !== undefined}
+                value={before}
+                ref={(one) => (one.defaultValue = before)}
+                onInput={(event) => setValue(event.currentTarget.value)}
+              />
+            </Field>
+          }
+        >
+          <JsonEditor label={t('instance.variables.json')} value={before} onInput={setValue} />
+        </Show>
         <p class="muted" role="status">
           {problem() ?? (value() === before ? '' : t('instance.variables.changed'))}
         </p>

@@ -32,3 +32,8 @@ export function pretty(text: string): string {
   }
   return out;
 }
+
+const LINES_MAX = 12;
+
+/** Whether a text has more lines than a plain field shows well. */
+export const isLong = (text: string): boolean => text.split('\n', LINES_MAX + 1).length > LINES_MAX;

@@ -1,7 +1,7 @@
 // Operate, changing instances: modification, migration, acting as the worker, bulk actions; each effect as REST tells it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, withPage } from '../page.mjs';
+import { closeBrowser, isSeen, violations, withPage } from '../page.mjs';
 import { bpmn, deploy, fail, model, search, start, startServer, until } from '../server.mjs';
 
 const BIG = '12345678901234567890.5';
@@ -80,6 +80,14 @@ test('tokens are added, moved and canceled by clicks, told in words, undone and 
     await click(page, 'second');
     await panel.getByRole('button', { name: 'Add to the plan' }).click();
     await panel.getByText('Move the token from “First” to “Second”').waitFor();
+    // The mode is told wherever one looks, what is planned is marked, and nothing else is offered that changes the instance.
+    const banner = page.getByText('Nothing changes until the plan is reviewed and applied. 2 changes are planned.');
+    await page.mouse.wheel(0, 10_000);
+    await until(() => isSeen(banner), 'the mode is told at the end of the page, too');
+    for (const id of ['first', 'second', 'third']) assert.equal(await page.locator(`.diagram .djs-element.planned[data-element-id=${id}]`).count(), 1, id);
+    assert.equal(await page.locator('.diagram').evaluate((one) => getComputedStyle(one).borderStyle), 'dashed');
+    for (const name of ['Suspend', 'Cancel instance', 'Migrate …']) assert.equal(await page.getByRole('button', { name }).or(page.getByRole('link', { name })).count(), 0, name);
+    assert.deepEqual(await violations(page), []);
     assert.deepEqual(await active(key), ['first'], 'nothing happens before it is applied');
     await panel.getByRole('button', { name: 'Review and apply …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Apply these changes?' });

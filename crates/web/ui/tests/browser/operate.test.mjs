@@ -402,6 +402,47 @@ test('variables are found, added and changed, and keep every digit', () =>
     await page.getByRole('dialog', { name: 'nested' }).getByText('"a"').waitFor();
   }));
 
+test('long JSON is folded, searched and changed in an editor', async () => {
+  const order = { lines: Array.from({ length: 40 }, (_, at) => ({ item: `item-${at}`, count: at })), total: 780 };
+  const key = await start(server, 'orders', { order });
+  await until(async () => (await search(server, 'variables', { processInstanceKey: key })).page.totalItems === 1, 'its variable is found');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}/variables`);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    const shown = page.getByRole('dialog', { name: 'order' });
+    const line = (text) => shown.locator('.cm-line', { hasText: text });
+    await line('"item-1"').waitFor();
+    await shown.getByRole('button', { name: 'Fold all' }).click();
+    await line('"item-1"').waitFor({ state: 'detached' });
+    await shown.getByRole('button', { name: 'Unfold all' }).click();
+    await line('"item-1"').waitFor();
+    await shown.getByRole('button', { name: 'Search' }).click();
+    await shown.getByPlaceholder('Find').fill('item-39');
+    await page.keyboard.press('Enter');
+    await until(() => isSeen(line('"item-39"')), 'the hit is in sight');
+    assert.deepEqual(await violations(page), []);
+    await shown.getByRole('button', { name: 'Close' }).first().click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const editor = page.getByRole('dialog', { name: 'Edit order' });
+    const text = editor.getByRole('textbox', { name: 'Value as JSON' });
+    await text.press('Control+End');
+    await page.keyboard.type('?');
+    assert.ok(await editor.getByRole('button', { name: 'Save' }).isDisabled(), 'what is no JSON is not saved');
+    assert.equal(await page.getByRole('dialog').count(), 1, 'a key that is text opens nothing');
+    page.once('dialog', (asked) => asked.dismiss());
+    await editor.getByRole('button', { name: 'Close' }).first().click();
+    await text.press('Control+End');
+    await page.keyboard.press('Backspace');
+    await text.press('Control+Home');
+    for (let at = 0; at < 1; at += 1) await page.keyboard.press('End');
+    await page.keyboard.type('\n"first": 12345678901234567890,');
+    await editor.getByRole('button', { name: 'Save' }).click();
+    await editor.waitFor({ state: 'detached' });
+    const [{ value }] = (await server.rest('POST', '/v2/variables/search?truncateValues=false', { filter: { processInstanceKey: key } })).items;
+    assert.match(value, /^\{\s*"first":\s*12345678901234567890/);
+  });
+});
+
 test('an incident is retried, and the page shows it at once', async () => {
   const key = await start(server, 'orders');
   await until(async () => (await search(server, 'jobs', { processInstanceKey: key, type: 'charge' })).page.totalItems === 1, 'its job is found');

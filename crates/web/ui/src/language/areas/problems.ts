@@ -1,7 +1,7 @@
 /** Refusals in a few words, by their codes, in English. They are loaded with the first of them. */
 export default {
   'problem.INVALID_ARGUMENT': 'The server cannot do that',
-  'problem.UNAUTHENTICATED': 'Nobody is signed in',
+  'problem.UNAUTHENTICATED': 'Not signed in',
   'problem.FORBIDDEN': 'That is not allowed',
   'problem.HOST_NOT_ALLOWED': 'The server does not answer under this address',
   'problem.CROSS_SITE': 'Another site has sent the request',

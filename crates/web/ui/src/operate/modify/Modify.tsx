@@ -87,7 +87,6 @@ export default function Modify(props: {
   return (
     <section class="panel stack" aria-label={t('change.modify.region')}>
       <div class="row">
-        <strong>{t('change.modify.mode')}</strong>
         <label class="row">
           {step()?.kind === 'move' ? t('change.modify.moveTo') : t('change.modify.element')}
           <select value={target() ?? ''} onChange={(event) => props.onSelect(event.currentTarget.value || undefined)}>

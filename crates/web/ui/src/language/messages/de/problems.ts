@@ -3,7 +3,7 @@ import type problems from '../../areas/problems';
 
 export default catalogue<typeof problems>()({
   'problem.INVALID_ARGUMENT': 'Der Server kann das nicht tun',
-  'problem.UNAUTHENTICATED': 'Niemand ist angemeldet',
+  'problem.UNAUTHENTICATED': 'Nicht angemeldet',
   'problem.FORBIDDEN': 'Das ist nicht erlaubt',
   'problem.HOST_NOT_ALLOWED': 'Unter dieser Adresse antwortet der Server nicht',
   'problem.CROSS_SITE': 'Eine andere Site hat die Anfrage geschickt',
