@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 use protocol::{Caller, Command, IdentityCommand, Name, Principal, UserChange};
 
 use super::gateway::Gateway;
-use super::operation::identity::user::hash;
+use super::operation::identity::user::{check_password, hash};
 use super::problem::Failure;
 use super::refusal::Refusal;
 
@@ -54,6 +54,10 @@ impl Gateway {
         let (cookies, csrf_token) = match call {
             SessionCall::Login => {
                 let form = Form::read(head, body)?;
+                // Before the session of the browser gives way to another one.
+                if let Some(password) = &form.new_password {
+                    check_password(self, "newPassword", password)?;
+                }
                 let mut signed_in = access.sign_in(head, form.sign_in(head)?).await?;
                 if let (Some(user), Some(password)) = (&form.username, &form.new_password) {
                     self.change_own_password(user, password).await?;

@@ -93,14 +93,28 @@ async fn read_user(call: &Call<'_>) -> Result<User, Failure> {
     })
 }
 
-/// A password ends here, if it is as the rules have it; what goes on is its hash. `member` is its name in the request.
-pub(crate) async fn hash(gateway: &Gateway, member: &str, password: &str) -> Result<PasswordHash, Failure> {
-    let (length, least) = (password.chars().count(), gateway.options.password_length_min);
-    if password.trim().is_empty() || length < least {
+/// The rules for new passwords; `member` is the name of one in the request.
+pub(in crate::rest) fn check_password(
+    gateway: &Gateway,
+    member: &str,
+    password: &str,
+) -> Result<(), Failure> {
+    let least = gateway.options.password_length_min;
+    if password.trim().is_empty() || password.chars().count() < least {
         return Err(Failure::invalid(format!(
             "{member}: must have at least {least} characters, not all of them spaces"
         )));
     }
+    Ok(())
+}
+
+/// A password ends here, if it is as the rules have it; what goes on is its hash.
+pub(in crate::rest) async fn hash(
+    gateway: &Gateway,
+    member: &str,
+    password: &str,
+) -> Result<PasswordHash, Failure> {
+    check_password(gateway, member, password)?;
     match gateway.options.hasher.hash(password).await {
         Ok(hash) => Ok(PasswordHash(hash.into())),
         Err(error @ HashError::Busy) => {
