@@ -6,6 +6,8 @@ import { texts } from './scripts/licences.mjs';
 const chunkOf = (id: string): string | undefined => {
   if (!id.includes('node_modules')) return undefined;
   if (/node_modules\/(solid-js|@solidjs|@tanstack)\//.test(id)) return 'base';
+  // Forms have the parsers of the editor, and not the editor.
+  if (/node_modules\/@lezer\//.test(id)) return 'lezer';
   return undefined;
 };
 

@@ -15,7 +15,7 @@ const DOINGS = ['Job type', 'Retries of a job', 'Calls the process', 'Evaluates 
 /** Attributes and fields that are shown. */
 const SHOWN = new Set(['alt', 'aria-label', 'button', 'detail', 'done', 'effect', 'empty', 'head', 'hint', 'label', 'legend', 'placeholder', 'text', 'title', 'what', 'word']);
 /** Calls whose first argument is not shown. */
-const HIDDEN_IN = new Set(['count', 'includes', 'known', 'querySelector', 'querySelectorAll', 't']);
+const HIDDEN_IN = new Set(['count', 'includes', 'known', 'querySelector', 'querySelectorAll', 't', 'wordOf']);
 /** Parts of a source that have no texts. */
 const TYPES = /^(Import|ExportAll|TS(Interface|Type))/;
 

@@ -2,20 +2,21 @@ import { Navigate, Route, Router, useLocation, useParams } from '@solidjs/router
 import { createEffect, createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { at, BASE, within } from './base';
 import { Frame } from './frame/Frame';
-import { LoginPage } from './frame/Login';
 import { AREAS } from './frame/areas';
 import { t, withParts } from './language';
 import { startLive } from './live/poll';
 import { isSignedIn, mayUse, start } from './session';
 import { Failure } from './ui/parts';
 
-const Overview = lazy(() => withParts(import('./operate/Overview'), 'lists'));
+/** The login is among what all pages have: it may have to open over one when the server has other files already. */
+const LoginPage = lazy(() => withParts(import('./frame/Login').then(({ LoginPage }) => ({ default: LoginPage })), 'login'));
+const Overview = lazy(() => withParts(import('./operate/Overview'), 'lists', 'overview'));
 const Instances = lazy(() => withParts(import('./operate/Instances'), 'lists'));
 const Instance = lazy(() => withParts(import('./operate/Instance'), 'lists', 'instance', 'change', 'history', 'log'));
-const Definitions = lazy(() => withParts(import('./operate/Definitions'), 'lists'));
-const Definition = lazy(() => withParts(import('./operate/Definition'), 'lists', 'change', 'instance'));
-const Decisions = lazy(() => withParts(import('./operate/Decisions'), 'lists'));
-const DecisionInstance = lazy(() => withParts(import('./operate/DecisionInstance'), 'lists'));
+const Definitions = lazy(() => withParts(import('./operate/Definitions'), 'lists', 'overview', 'models'));
+const Definition = lazy(() => withParts(import('./operate/Definition'), 'lists', 'models', 'change', 'instance'));
+const Decisions = lazy(() => withParts(import('./operate/Decisions'), 'lists', 'models'));
+const DecisionInstance = lazy(() => withParts(import('./operate/DecisionInstance'), 'lists', 'models'));
 const Migrate = lazy(() => withParts(import('./operate/migrate/Migrate'), 'lists', 'change'));
 const Messages = lazy(() => withParts(import('./operate/Messages'), 'lists', 'change'));
 const LogPage = lazy(() => withParts(import('./log/LogPage'), 'lists', 'log'));
@@ -26,10 +27,10 @@ const History = lazy(() => withParts(import('./history/History'), 'instance', 'h
 const Performance = lazy(() => withParts(import('./history/Performance'), 'history'));
 const JobTypes = lazy(() => withParts(import('./workers/JobTypes'), 'lists', 'history'));
 const Quarantine = lazy(() => withParts(import('./workers/Quarantine'), 'history'));
-const Tasks = lazy(() => withParts(import('./tasklist/Tasks'), 'tasks', 'lists', 'log'));
+const Tasks = lazy(() => withParts(import('./tasklist/Tasks'), 'tasks', 'lists', 'log', 'login'));
 const Processes = lazy(() => withParts(import('./tasklist/Processes'), 'tasks'));
 const StartProcess = lazy(() => withParts(import('./tasklist/StartProcess'), 'tasks'));
-const Users = lazy(() => withParts(import('./admin/Users'), 'admin'));
+const Users = lazy(() => withParts(import('./admin/Users'), 'admin', 'login'));
 const Groups = lazy(() => withParts(import('./admin/Groups'), 'admin'));
 const Roles = lazy(() => withParts(import('./admin/Roles'), 'admin'));
 const Tenants = lazy(() => withParts(import('./admin/Tenants'), 'admin'));

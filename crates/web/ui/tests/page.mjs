@@ -29,7 +29,7 @@ export const press = (button) => button.evaluate((one) => one.click());
 export const isSeen = (locator) =>
   locator.evaluate((one) => {
     const { left, top, width, height } = one.getBoundingClientRect();
-    const there = document.elementFromPoint(left + width / 2, top + height / 2);
+    const there = one.getRootNode().elementFromPoint(left + width / 2, top + height / 2);
     return there !== null && (one.contains(there) || there.contains(one));
   });
 

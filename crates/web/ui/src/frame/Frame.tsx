@@ -2,7 +2,7 @@ import { useLocation, useNavigate } from '@solidjs/router';
 import { createEffect, createSignal, ErrorBoundary, For, type JSX, on, onCleanup, onMount, Show } from 'solid-js';
 import { at, within } from '../base';
 import { onSessionEnd } from '../api/http';
-import { t } from '../language';
+import { loadParts, t } from '../language';
 import { Hindered, LiveSwitch } from '../live/Live';
 import { boot, mayUse, setRelogin } from '../session';
 import { Dialog, Failure } from '../ui/parts';
@@ -34,10 +34,14 @@ function Broken(props: { of: unknown; reset: () => void }): JSX.Element {
   );
 }
 
+/** So long after a page has opened it loads what it may need later. */
+const LATER_MS = 3000;
+
 /** Login over the page: all requests that were refused wait for the one. */
 let waiting: Promise<void> | undefined;
 const askForLogin = (): Promise<void> => {
-  waiting ??= new Promise<void>((done) => setRelogin({ done })).finally(() => {
+  const words = loadParts('login').catch(() => undefined);
+  waiting ??= words.then(() => new Promise<void>((done) => setRelogin({ done }))).finally(() => {
     waiting = undefined;
   });
   return waiting;
@@ -74,6 +78,9 @@ export function Frame(props: { children?: JSX.Element }): JSX.Element {
     return wanted === path() || (wanted.split('/').length > 2 && path().startsWith(`${wanted}/`));
   };
   onMount(() => onSessionEnd(askForLogin));
+  // The words of the login are there when the session ends, whatever has become of the server by then.
+  const later = setTimeout(() => void loadParts('login').catch(() => undefined), LATER_MS);
+  onCleanup(() => clearTimeout(later));
   // Where pages do not fit side by side, the present one is in sight.
   let pages: HTMLElement | undefined;
   createEffect(on(path, () => requestAnimationFrame(() => {

@@ -6,7 +6,7 @@ import { Action, Field } from '../ui/parts';
 import { setTimes, times, TIMES, type Times } from '../ui/times';
 import { setTheme, theme, THEMES, type Theme } from './theme';
 
-const OwnPassword = lazy(() => withParts(import('./OwnPassword'), 'admin'));
+const OwnPassword = lazy(() => withParts(import('./OwnPassword'), 'admin', 'login'));
 
 /** The choice of a language, in the menu and at the login. */
 export function Language(props: { label?: string }): JSX.Element {

@@ -6,11 +6,15 @@ import type history from './areas/history';
 import type instance from './areas/instance';
 import type lists from './areas/lists';
 import type log from './areas/log';
+import type login from './areas/login';
+import type models from './areas/models';
+import type overview from './areas/overview';
 import type problems from './areas/problems';
 import type tasks from './areas/tasks';
+import type words from './areas/words';
 import type { en } from './en';
 
-type English = typeof en & typeof admin & typeof change & typeof history & typeof instance & typeof lists & typeof log & typeof problems & typeof tasks;
+type English = typeof en & typeof admin & typeof change & typeof history & typeof instance & typeof lists & typeof log & typeof login & typeof models & typeof overview & typeof problems & typeof tasks & typeof words;
 export type Key = keyof English;
 
 /** Names of the places in a message. */

@@ -15,7 +15,7 @@ const codeOf = (path: string): string => /([\w-]+)\.ts$/.exec(path)![1]!;
 /** Codes of the languages that there are. */
 export const LANGUAGES: readonly string[] = ['en', ...Object.keys(FILES).map(codeOf)].sort();
 
-export type Part = 'admin' | 'change' | 'history' | 'instance' | 'lists' | 'log' | 'problems' | 'tasks';
+export type Part = 'admin' | 'change' | 'history' | 'instance' | 'lists' | 'log' | 'login' | 'models' | 'overview' | 'problems' | 'tasks' | 'words';
 
 const [messages, setMessages] = createSignal<Messages>(en);
 /** Parts that a page has asked for. */
@@ -53,7 +53,8 @@ async function load(code: string): Promise<void> {
   // A page may ask for another part meanwhile.
   for (let count = -1; count !== parts.size; ) {
     count = parts.size;
-    loaded = await Promise.all([file ? file() : { default: en }, ...[...parts].map((part) => partOf(code, part))]);
+    const wanted = code === 'en' ? [...parts] : [...parts, 'words' as const];
+    loaded = await Promise.all([file ? file() : { default: en }, ...wanted.map((part) => partOf(code, part))]);
   }
   setMessages(Object.assign({}, ...loaded.map((one) => one.default)) as Messages);
   setLanguage(code);

@@ -10,7 +10,9 @@ import { count, t } from '../language';
 import { Text } from '../language/Text';
 import { useTitle } from '../frame/title';
 import { refresh, useRead } from '../query';
+import { number } from '../ui/numbers';
 import { Failure } from '../ui/parts';
+import { Agents } from './Agents';
 import { Called } from './Called';
 import { Details } from './Details';
 import { Incidents } from './Incidents';
@@ -23,14 +25,15 @@ import type { Change } from './modify/plan';
 import { Timeline } from './Timeline';
 import { Tree } from './Tree';
 import { Variables } from './Variables';
+import { useTabCounts } from './tabs';
 import { Waits } from './Waits';
 
 const Modify = lazy(() => import('./modify/Modify'));
 
-const TABS = ['variables', 'incidents', 'details', 'timeline', 'jobs', 'listeners', 'messages', 'called', 'operations-log'] as const;
+const TABS = ['variables', 'incidents', 'details', 'timeline', 'jobs', 'listeners', 'messages', 'called', 'agents', 'operations-log'] as const;
 type Tab = (typeof TABS)[number];
 /** Tabs of the reference that are parts of others here. */
-const PARTS: Record<string, Tab> = { 'input-mappings': 'details', 'output-mappings': 'details', 'instance-history': 'timeline', 'called-instances': 'called', agents: 'details' };
+const PARTS: Record<string, Tab> = { 'input-mappings': 'details', 'output-mappings': 'details', 'instance-history': 'timeline', 'called-instances': 'called' };
 const MAPPINGS: Record<string, 'input' | 'output'> = { 'input-mappings': 'input', 'output-mappings': 'output' };
 
 /** One instance: what it is, where it is, what it has, and what can be done about it. */
@@ -112,6 +115,9 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
       drawn.lookAt(broken.elementId);
     }),
   );
+  const counts = useTabCounts(key, isRunning);
+  /** The number on a tab; none is told where there is nothing. */
+  const told = (of: Tab) => (of in counts && counts[of as keyof typeof counts]() > 0 ? number(counts[of as keyof typeof counts]()) : undefined);
   const link = (to: Tab) => {
     const kept = new URLSearchParams();
     if (query.element) kept.set('element', query.element);
@@ -170,10 +176,17 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
       </Show>
       <section aria-label={t(`instance.tab.${tab()}`)}>
         <div class="tabs" role="tablist">
-          <For each={TABS}>
+          <For each={TABS.filter((one) => one !== 'agents' || tab() === one || counts.agents() > 0)}>
             {(one) => (
-              <A href={link(one)} role="tab" aria-selected={tab() === one} noScroll>
+              <A href={link(one)} role="tab" aria-selected={tab() === one} aria-description={told(one)} noScroll>
                 {t(`instance.tab.${one}`)}
+                <Show when={told(one)}>
+                  {(count) => (
+                    <span class="count" aria-hidden="true">
+                      {count()}
+                    </span>
+                  )}
+                </Show>
               </A>
             )}
           </For>
@@ -224,6 +237,9 @@ function Loaded(props: { instance: ProcessInstanceResult }): JSX.Element {
         </Show>
         <Show when={tab() === 'operations-log'}>
           <Log filter={{ processInstanceKey: key() }} isOfOne />
+        </Show>
+        <Show when={tab() === 'agents'}>
+          <Agents instanceKey={key()} elementId={query.element} nameOf={nameOfId} isRunning={isRunning()} />
         </Show>
         <Show when={tab() === 'called'}>
           <Called instanceKey={key()} />

@@ -16,14 +16,15 @@ const colours = HighlightStyle.define([
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--waiting)' },
 ]);
 
+const line = (borderColor: string) => ({ borderStyle: 'solid', borderWidth: '1px', borderColor });
 const theme = EditorView.theme({
-  '&': { border: '1px solid var(--edge)', borderRadius: '6px', maxHeight: '60vh', background: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
-  '&.cm-focused': { outline: '2px solid var(--accent)' },
+  '&': { ...line('var(--edge)'), borderRadius: '6px', maxHeight: '60vh', background: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
+  '&.cm-focused': { outlineStyle: 'solid', outlineColor: 'var(--accent)' },
   '.cm-scroller': { fontFamily: 'ui-monospace, monospace', overflow: 'auto' },
   '.cm-content': { caretColor: 'var(--text)' },
   '.cm-gutters': { background: 'var(--raised)', color: 'var(--muted)', border: 'none' },
   '.cm-panels': { background: 'var(--raised)', color: 'var(--text)' },
-  '.cm-foldPlaceholder': { background: 'var(--raised)', color: 'var(--muted)', border: '1px solid var(--line)' },
+  '.cm-foldPlaceholder': { background: 'var(--raised)', color: 'var(--muted)', ...line('var(--line)') },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { background: 'color-mix(in srgb, var(--accent) 30%, transparent) !important' },
   '.cm-searchMatch': { background: 'color-mix(in srgb, var(--waiting) 40%, transparent)' },
 });

@@ -12,7 +12,7 @@ import { innerWordOf, wordOf } from './words';
 /** A state by shape, word and colour. */
 export function State(props: { of: string; incident?: boolean | undefined; word?: string }): JSX.Element {
   const kind = () => (props.incident ? 'incident' : kindOf(props.of));
-  const word = () => (props.incident && props.of === 'ACTIVE' ? t('word.INCIDENT') : wordOf(props.of));
+  const word = () => (props.incident && props.of === 'ACTIVE' ? wordOf('INCIDENT') : wordOf(props.of));
   return (
     <span class={`state ${kind()}`}>
       <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true" fill="currentColor">

@@ -242,11 +242,11 @@ test('a job is completed with variables, and its time-out changed', async () => 
     };
     await act();
     await dialog.getByText('with the worker slow').waitFor();
-    await dialog.getByLabel('Change the time-out').check();
+    await dialog.getByLabel('Change the timeout').check();
     await dialog.getByLabel('Time from now').fill('soon');
     await dialog.getByText('The time is such as').waitFor();
     await dialog.getByLabel('Time from now').fill('2 h');
-    await dialog.getByRole('button', { name: 'Change the time-out' }).click();
+    await dialog.getByRole('button', { name: 'Change the timeout' }).click();
     await dialog.waitFor({ state: 'detached' });
     const deadline = async () => Date.parse((await search(server, 'jobs', { jobKey: job.jobKey })).items[0].deadline);
     await until(async () => (await deadline()) > Date.now() + 3_600_000, async () => `deadline ${await deadline()}`);

@@ -48,7 +48,7 @@ after(async () => {
 
 /** Texts of pages that German has in other words. */
 const messagesOf = (...files) => new Map(files.flatMap((file) => [...readFileSync(new URL(`../../src/language/${file}.ts`, import.meta.url), 'utf8').matchAll(/^ {2}'([^']+)': '((?:[^'\\]|\\.)*)'/gm)].map(([, key, text]) => [key, text])));
-const PARTS = ['admin', 'change', 'history', 'instance', 'lists', 'log', 'problems', 'tasks'];
+const PARTS = ['admin', 'change', 'history', 'instance', 'lists', 'log', 'login', 'models', 'overview', 'problems', 'tasks', 'words'];
 const GERMAN = messagesOf('messages/de', ...PARTS.map((part) => `messages/de/${part}`));
 const ALL_GERMAN = new Set(GERMAN.values());
 /** Processes and variables of this test have these names. */

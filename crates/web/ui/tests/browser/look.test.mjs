@@ -1,7 +1,7 @@
 // Operate, looking: tabs of an instance, incidents, messages, operations log, definitions; effects as REST tells them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { closeBrowser, pressInMenu, withPage } from '../page.mjs';
+import { closeBrowser, pressInMenu, violations, withPage } from '../page.mjs';
 import { bpmn, deploy, fail, model, search, start, startServer, until } from '../server.mjs';
 
 let server;
@@ -112,6 +112,42 @@ test('listeners, messages, decisions and the operations log of an instance', () 
     await rowsOf(page, 'Operations log').filter({ hasText: 'Create process instance' }).getByRole('button').click();
     await page.getByRole('dialog', { name: 'Create process instance' }).getByText(keys.rich).first().waitFor();
   }));
+
+test('tabs of an instance tell how much they have, and agents what they said and used', async () => {
+  await deploy(server, { 'helped.bpmn': model('helped', '<startEvent id="start"/><sequenceFlow id="f" sourceRef="start" targetRef="help"/><serviceTask id="help" name="Help desk"><extensionElements><z:taskDefinition type="help"/><z:agentDefinition agentType="external"/></extensionElements></serviceTask>') });
+  const key = await start(server, 'helped');
+  const { jobs } = await server.rest('POST', '/v2/jobs/activation', { type: 'help', timeout: 60_000, maxJobsToActivate: 1, requestTimeout: 5000 });
+  const { elementInstanceKey, jobKey } = jobs[0];
+  const text = (text) => ({ contentType: 'text', text });
+  const definition = { model: 'model-1', provider: 'provider-1', systemPrompt: 'Be helpful.' };
+  const { agentInstanceKey } = await server.rest('POST', '/v2/agent-instances', { elementInstanceKey, definition, limits: { maxModelCalls: 10, maxToolCalls: 5, maxTokens: 1000 } });
+  const said = [
+    { role: 'USER', content: [text('Where is my order?')] },
+    { role: 'ASSISTANT', content: [text('I look it up.')], toolCalls: [{ toolCallId: 'c1', toolName: 'find-order', elementId: null, arguments: { id: 7 } }], metrics: { inputTokens: 120, outputTokens: 30, durationMs: 800 } },
+  ];
+  const history = said.map((one, at) => ({ historyItemId: `h${at}`, loopIteration: 1, producedAt: new Date(Date.now() + at * 1000).toISOString(), ...one }));
+  await server.rest('PATCH', `/v2/agent-instances/${agentInstanceKey}`, { elementInstanceKey, jobKey, status: 'THINKING', tools: [{ name: 'find-order', description: 'Finds an order', elementId: null }], history });
+  await until(async () => (await server.rest('POST', `/v2/agent-instances/${agentInstanceKey}/history/search`, { filter: { commitStatus: { $in: ['PENDING', 'COMMITTED'] } } })).page.totalItems === 2, 'what was said is found');
+  await withPage(server, async (page) => {
+    await opens(page, `/operate/processes/${key}`);
+    const countOf = (name) => page.getByRole('tab', { name, exact: true }).locator('.count');
+    await countOf('Agents').waitFor();
+    assert.deepEqual([await countOf('Agents').innerText(), await countOf('Jobs').innerText(), await countOf('Incidents').count()], ['1', '1', 0]);
+    await tab(page, 'Agents');
+    const agent = page.getByRole('region', { name: 'Agent Help desk' });
+    await agent.getByRole('listitem').filter({ hasText: 'Where is my order?' }).waitFor();
+    const answer = agent.getByRole('listitem').filter({ hasText: 'I look it up.' });
+    assert.match(await answer.innerText(), /Agent\s+iteration 1[^]*in 120, out 30, 800 ms/);
+    await answer.getByText('calls find-order').click();
+    await answer.getByText('"id": 7').waitFor();
+    assert.match(await agent.innerText(), /provider-1 · model-1[^]*Model calls 1 \/ 10[^]*Tool calls 1 \/ 5[^]*Tokens in 120 \/ 1,000[^]*Tools: 1/);
+    assert.deepEqual(await violations(page), []);
+    // Each number is that of its tab.
+    await opens(page, `/operate/processes/${keys.broken}`);
+    assert.equal(await countOf('Incidents').innerText(), '1');
+    await page.getByRole('status').getByText('1 incident', { exact: true }).waitFor();
+  });
+});
 
 test('incidents by error, by process and by age, retried one by one and all of an error', () =>
   withPage(server, async (page) => {

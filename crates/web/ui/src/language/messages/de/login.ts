@@ -1,0 +1,31 @@
+import { catalogue } from '../../catalogue';
+import type login from '../../areas/login';
+
+export default catalogue<typeof login>()({
+  'login.userName': 'Benutzername',
+  'login.password': 'Passwort',
+  'login.token': 'Zugriffstoken',
+  'login.tokenHint': 'Dieser Server nimmt Tokens eines Ausstellers an (OpenID Connect).',
+  'login.orToken': 'Mit einem Token anmelden',
+  'login.atIssuer': 'Beim Aussteller anmelden',
+  'login.signIn': 'Anmelden',
+  'login.plainHttp': 'Die Anmeldung gelang, aber diese Adresse ist HTTP ohne TLS, und die Sitzung braucht HTTPS. Öffnen Sie die Seite über https://. (Für Tests ohne TLS gibt es security.sessions.secure_cookies: false.)',
+  'login.noCookies': 'Der Browser behält keine Cookies dieser Seite.',
+  'login.refused': 'Nicht angemeldet',
+  'login.failed': 'Die Anmeldung ist fehlgeschlagen',
+  'login.nobody': 'Dieser Server verlangt keine Anmeldung.',
+  'login.continue': 'Weiter',
+  'login.ended': 'Die Sitzung ist beendet',
+  'login.goOn': 'Nach der Anmeldung geht es hier weiter.',
+  'login.otherTab': 'Im neuen Tab anmelden, dann hier weitermachen.',
+  'login.goOnHere': 'Weitermachen',
+  'login.notYet': 'Noch ist niemand angemeldet.',
+  'login.error.denied': 'Der Aussteller hat die Anmeldung abgelehnt.',
+  'login.error.expired': 'Die Anmeldung hat zu lange gedauert. Bitte noch einmal.',
+  'login.error.refused': 'Dieser Server weist die Auskunft des Ausstellers zurück.',
+  'login.error.unavailable': 'Der Aussteller ist nicht erreichbar. Bitte später noch einmal.',
+  'login.first': 'Die erste Verwalterin, den ersten Verwalter anlegen',
+  'login.first.button': 'Anlegen und anmelden',
+  'password.rule.one': 'Mindestens {count} Zeichen, nicht nur Leerzeichen.',
+  'password.rule.other': 'Mindestens {count} Zeichen, nicht nur Leerzeichen.',
+});
