@@ -26,7 +26,8 @@ const theme = EditorView.theme({
   '.cm-panels': { background: 'var(--raised)', color: 'var(--text)' },
   '.cm-foldPlaceholder': { background: 'var(--raised)', color: 'var(--muted)', ...line('var(--line)') },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': { background: 'color-mix(in srgb, var(--accent) 30%, transparent) !important' },
-  '.cm-searchMatch': { background: 'color-mix(in srgb, var(--waiting) 40%, transparent)' },
+  '.cm-searchMatch': { background: 'color-mix(in srgb, var(--waiting) 30%, transparent)' },
+  '.cm-searchMatch, .cm-searchMatch *': { color: 'var(--text)' },
 });
 
 /** Words of the search, which the library says in English. */
@@ -73,7 +74,7 @@ export default function JsonEditor(props: { label: string; value: string; isRead
           phrases(),
           EditorView.lineWrapping,
           EditorState.readOnly.of(props.isReadOnly ?? false),
-          EditorView.contentAttributes.of({ 'aria-label': props.label, spellcheck: 'false' }),
+          EditorView.contentAttributes.of({ 'aria-label': props.label, spellcheck: 'false', tabindex: '0' }),
           keymap.of([...searchKeymap, ...foldKeymap, ...historyKeymap, ...defaultKeymap]),
           told,
         ],
@@ -98,7 +99,7 @@ export default function JsonEditor(props: { label: string; value: string; isRead
       </div>
       <div ref={place} class="json-editor" />
       {/* Dialogs ask their fields whether something was typed. */}
-      <textarea ref={mirror} hidden value={props.value} />
+      <textarea ref={(one) => ((mirror = one).defaultValue = props.value)} hidden />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // Tasklist beyond the first task: filters, a list that stays, drafts, documents, dates, bulk, languages, keys.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { closeBrowser, isSeen, openMenu, press, violations } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
@@ -325,6 +326,37 @@ test('files of a form are kept as documents, shown, and downloaded; a drawing wi
     const { items } = await search(server, 'variables', { processInstanceKey: (await read(again)).processInstanceKey, name: 'documents' }, {}, admin);
     assert.equal(JSON.parse(items[0].value)[0].metadata.fileName, 'more.txt');
   });
+});
+
+test('a form shows images from origins that the server names, and from no others', async () => {
+  const images = createServer((_, answer) => answer.writeHead(200, { 'content-type': 'image/png' }).end(PNG));
+  await new Promise((done) => images.listen(0, '127.0.0.1', done));
+  const port = images.address().port;
+  const [named, other] = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  const open = await startServer([`web.image_origins=${named}`]);
+  try {
+    const image = (id, source) => ({ type: 'image', id, source, alt: id });
+    await deploy(open, {
+      'shown.form': JSON.stringify({ type: 'default', id: 'shown', schemaVersion: 16, components: [image('named', `${named}/dot.png`), image('other', `${other}/dot.png`)] }),
+      'shown.bpmn': bpmn('shown', [['user', 'look', 'shown']]),
+    });
+    const processInstanceKey = await start(open, 'shown');
+    const task = await until(async () => (await search(open, 'user-tasks', { processInstanceKey })).items[0], 'its task is found');
+    await withPage(
+      open,
+      async (page) => {
+        await page.goto(`${open.url}/tasklist/${task.userTaskKey}`);
+        const width = (alt) => page.getByRole('img', { name: alt }).evaluate((one) => (one.complete ? one.naturalWidth : -1));
+        await until(async () => (await width('named')) === 1, 'the image of the origin that is named is shown');
+        await until(async () => (await width('other')) === 0, 'the other one is not');
+        assert.deepEqual(await page.evaluate(() => globalThis.violations.map((one) => one.split(' ').slice(0, 2))), [['img-src', `${other}/dot.png`]]);
+      },
+      { origins: [named, other], blocked: true },
+    );
+  } finally {
+    await open.stop();
+    images.close();
+  }
 });
 
 test('a form whose expressions never end is drawn all the same, and computes the others', async () => {
