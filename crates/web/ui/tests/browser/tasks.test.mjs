@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { closeBrowser, isSeen, openMenu, press, violations } from '../page.mjs';
+import { closeBrowser, isSeen, openMenu, press, violations, withPage } from '../page.mjs';
 import { as, count, crewOf, FILES, PEOPLE, rowsOf, SETTINGS } from '../people.mjs';
 import { bpmn, deploy, search, start, startServer, until } from '../server.mjs';
 
