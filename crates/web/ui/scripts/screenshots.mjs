@@ -122,6 +122,7 @@ const areas = (keys) => ({
   ],
   Admin: [
     ['users', 'Users', '/admin/users', `main ${ROW}`],
+    ['user', 'A user with groups and roles', '/admin/users/ann', 'main h2'],
     ['groups', 'Groups', '/admin/groups', `main ${ROW}`],
     ['group', 'A group and its members', '/admin/groups/night', `main ${ROW}`],
     ['roles', 'Roles', '/admin/roles', `main ${ROW}`],

@@ -2,6 +2,7 @@ import { Navigate, Route, Router, useLocation, useParams } from '@solidjs/router
 import { createEffect, createResource, type JSX, lazy, Match, Show, Switch } from 'solid-js';
 import { at, BASE, within } from './base';
 import { Frame } from './frame/Frame';
+import { LoginPage as Login } from './frame/Login';
 import { AREAS } from './frame/areas';
 import { t, withParts } from './language';
 import { startLive } from './live/poll';
@@ -9,7 +10,7 @@ import { isSignedIn, mayUse, start } from './session';
 import { Failure } from './ui/parts';
 
 /** The login is among what all pages have: it may have to open over one when the server has other files already. */
-const LoginPage = lazy(() => withParts(import('./frame/Login').then(({ LoginPage }) => ({ default: LoginPage })), 'login'));
+const LoginPage = lazy(() => withParts(Promise.resolve({ default: Login }), 'login'));
 const Overview = lazy(() => withParts(import('./operate/Overview'), 'lists', 'overview'));
 const Instances = lazy(() => withParts(import('./operate/Instances'), 'lists'));
 const Instance = lazy(() => withParts(import('./operate/Instance'), 'lists', 'instance', 'change', 'history', 'log'));

@@ -63,7 +63,7 @@ export const links = (keys) => [
   [`/operate/processes/${keys.broken}`, 'business ID link-1'],
   [`/operate/processes/${keys.broken}/variables`, 2, LISTS.variables],
   [`/operate/processes/${keys.broken}/incidents`, 'no money'],
-  [`/operate/processes/${keys.broken}/details`, 'Key of the definition'],
+  [`/operate/processes/${keys.broken}/details`, 'Definition key'],
   [`/operate/processes/${keys.broken}/input-mappings?element=pay`, 'There are no input mappings'],
   [`/operate/processes/${keys.broken}/output-mappings?element=pay`, 'There are no output mappings'],
   [`/operate/processes/${keys.broken}/listeners`, 'No listener has run here.'],

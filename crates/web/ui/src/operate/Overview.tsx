@@ -154,8 +154,8 @@ export default function Overview(): JSX.Element {
         </section>
         <Show when={definitions.data}>
           <Slowest />
+          <Server />
         </Show>
-        <Server />
       </div>
     </main>
   );
