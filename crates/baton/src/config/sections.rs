@@ -6,9 +6,6 @@ use std::time::Duration;
 use super::broker_addresses::{Brokers, Seeds};
 use super::document_stores::NamedStores;
 use super::entrance::{EntranceKeys, GateKeys};
-use super::job_credits::JobCredits;
-use super::listeners::Listeners;
-use super::peer_secret::PeerSecretKeys;
 use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
@@ -18,6 +15,7 @@ use super::value::{
     Algorithm, AuthenticationMethod, BasePath, Categories, Compression, DAY, DocumentStoreKind, EntityTypes,
     Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text, days, ms, s,
 };
+use super::{job_credits::JobCredits, listeners::Listeners, peer_secret::PeerSecretKeys};
 
 sections! {
     /// The data directory and the free space that it leaves on its disk.
@@ -149,8 +147,7 @@ sections! {
         authorizations: bool = false;
         /// A YAML file with users, roles, tenants, authorizations and the like, created at start if missing.
         initialization: Option<PathBuf> = None;
-        /// Names such as baton.example.com that a Host header may have beside addresses, localhost and those of other
-        /// settings. Others are refused where no credentials are asked; if there are any, on all HTTP ports.
+        /// Names beside addresses and localhost that a Host header may have; if there are any, others are refused.
         allowed_hosts: Names = Names::default();
         /// Origins, such as https://desk.example.com, whose pages may do what the server's own may.
         allowed_origins: Names = Names::default();
@@ -577,8 +574,7 @@ sections! {
 
     /// User tasks.
     "user_tasks" user_tasks: UserTasks {
-        /// Listeners of all, split by ';', there anew after each start: an ID, 'type=' its job type, and if wanted
-        /// 'events=' (creating, assigning, updating, completing, canceling), 'retries=', 'priority=' and 'after'.
+        /// Listeners of all, split by ';': an ID, 'type=', and if wanted 'events=', 'retries=', 'priority=' and 'after'.
         listeners: Listeners = Listeners::default();
     }
 

@@ -200,6 +200,7 @@ fn whoever_may_do_nothing_sees_and_does_nothing() {
             let nothing = [r#"{"jobs":[]}"#, r#"{"references":[]}"#, r#"{"count":0,"isExact":true}"#];
             let is_empty = body.contains(r#""items":[]"#)
                 || nothing.contains(&&*body)
+                || (body.ends_with(r#""slowest":[]}"#) && !body.contains(r#""started":1"#))
                 || body.contains(r#""resolved":[],"errors":[{"#);
             let is_right = match status {
                 403 => !EVERYBODY.contains(&operation),

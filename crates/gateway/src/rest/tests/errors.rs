@@ -199,6 +199,7 @@ fn a_partition_that_takes_no_more_says_so() {
                 | Operation::CheckPermissions
                 | Operation::CountProcessInstances
                 | Operation::GetProcessDefinitionDurations
+                | Operation::GetProcessInstanceTrend
                 | Operation::SearchAnything
         ) || is_of_stored_instance(*operation)
     };
