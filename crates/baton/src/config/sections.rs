@@ -574,7 +574,7 @@ sections! {
 
     /// User tasks.
     "user_tasks" user_tasks: UserTasks {
-        /// Listeners of all, split by ';': an ID, 'type=', and if wanted 'events=', 'retries=', 'priority=' and 'after'.
+        /// Listeners of all, split by ';': an ID, 'type=', if wanted 'events=', 'retries=', 'priority=' and 'after'.
         listeners: Listeners = Listeners::default();
     }
 
