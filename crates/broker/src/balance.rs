@@ -1,58 +1,13 @@
 //! Partitions go back to the brokers that are to lead them by their places, so that each broker leads its share.
 //!
-//! After a fail-over, the brokers that stayed lead all partitions. A leader hands over when the broker that is to lead has
-//! been well for some time. One that does not take over is asked again after a pause, which doubles.
+//! After a fail-over, the brokers that stayed lead all partitions. A leader hands over when the broker that is to
+//! lead has been well for some time. One that does not take over is asked again after a pause, which doubles.
 
-use std::time::Duration;
-
-use parking_lot::Mutex;
 use partition::Partition;
-use tokio::time::Instant;
 
 use crate::cluster_state::ClusterState;
 use crate::node::Node;
 use crate::successor::Successor;
-
-/// Time for which a broker must have been well before it gets its partitions back: one that fails again and again is not
-/// to move leaders each time.
-const WELL_FOR: Duration = Duration::from_secs(10);
-/// First pause after a hand-over that failed, and the longest.
-const PAUSE_MIN: Duration = Duration::from_secs(10);
-const PAUSE_MAX: Duration = Duration::from_secs(300);
-
-/// Progress of a partition on its way to the broker that is to lead it.
-#[derive(Debug, Default)]
-pub(crate) struct Returning(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// Time since which this broker leads in the place of another, which is well.
-    since: Option<Instant>,
-    pause: Option<(Instant, Duration)>,
-}
-
-impl Returning {
-    /// Notes whether a partition is led in the place of a broker that is well, and returns whether it is to be handed to
-    /// it now.
-    fn is_due(&self, is_displaced: bool) -> bool {
-        let mut state = self.0.lock();
-        if !is_displaced {
-            state.since = None;
-            return false;
-        }
-        let since = *state.since.get_or_insert_with(Instant::now);
-        let is_paused = state.pause.is_some_and(|(until, _)| Instant::now() < until);
-        since.elapsed() >= WELL_FOR && !is_paused
-    }
-
-    /// Notes whether the broker took over.
-    fn handed_over(&self, is_taken: bool) {
-        let mut state = self.0.lock();
-        let pause = state.pause.map_or(PAUSE_MIN, |(_, pause)| (pause * 2).min(PAUSE_MAX));
-        state.pause = (!is_taken).then(|| (Instant::now() + pause, pause));
-        state.since = None;
-    }
-}
 
 /// Whether a partition that this broker leads is to be led by another one, which is well.
 fn is_displaced(node: &Node, cluster: &ClusterState, partition: &Partition, preferred: u32) -> bool {
@@ -87,38 +42,5 @@ pub(crate) async fn balance(node: &Node, cluster: &ClusterState) {
                 "a broker does not take over a partition that it is to lead; it is asked again later"
             );
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_partition_returns_to_a_broker_that_has_been_well_for_some_time() {
-        let returning = Returning::default();
-        assert!(!returning.is_due(true), "it is back for a moment only");
-        tokio::time::advance(WELL_FOR / 2).await;
-        assert!(!returning.is_due(false) && !returning.is_due(true), "it went away again");
-        tokio::time::advance(WELL_FOR).await;
-        assert!(returning.is_due(true));
-        returning.handed_over(true);
-        assert!(!returning.is_due(true));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn pauses_after_refusals_grow() {
-        let returning = Returning::default();
-        let mut pauses = Vec::new();
-        for _ in 0..7 {
-            let mut waited = Duration::ZERO;
-            while !returning.is_due(true) {
-                tokio::time::advance(Duration::from_secs(1)).await;
-                waited += Duration::from_secs(1);
-            }
-            returning.handed_over(false);
-            pauses.push(waited.as_secs());
-        }
-        assert_eq!(pauses, [10, 10, 20, 40, 80, 160, 300]);
     }
 }

@@ -13,8 +13,8 @@ use crate::node::Node;
 /// Pause before another look for the leader. Each look takes some seconds by itself.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether this replica has its vote in all partitions, and no replica is being replaced. Before that, the loss of another broker may be
-/// the loss of a majority, and whoever replaces disks one after the other waits for this.
+/// Whether this replica has its vote in all partitions, and no replica is being replaced. Before that, the loss of
+/// another broker may be the loss of a majority, and whoever replaces disks one after the other waits for this.
 fn has_settled(node: &Node) -> bool {
     let Some(cluster) = &node.cluster else { return false };
     node.all().iter().all(|partition| {

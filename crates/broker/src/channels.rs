@@ -1,7 +1,8 @@
 //! Messages from one partition to another: the leader sends them in order until they are acknowledged.
 //!
-//! A task for each pair of partitions wakes when there are messages, and looks again from time to time, so that neither a
-//! change of leaders nor a restart loses any. The receiver knows which it had, so that sending twice does no harm.
+//! A task for each pair of partitions wakes when there are messages, and looks again from time to time, so that
+//! neither a change of leaders nor a restart loses any. The receiver knows which it had, so that sending twice does
+//! no harm.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -48,7 +49,8 @@ struct Sender {
     node: Weak<Node>,
     source: PartitionId,
     target: PartitionId,
-    /// Number of the last message that the target has received, as far as is known since this broker leads the source.
+    /// Number of the last message that the target has received, as far as is known since this broker leads the
+    /// source.
     sent: Option<u64>,
 }
 
@@ -99,7 +101,7 @@ impl Sender {
                 Ok(up_to) => up_to,
                 Err(_) if planted::has(Bug::PassedOverMessages) => last,
                 Err(error) => {
-                    // What the target lacks is found out anew.
+                    // The gap is found out anew.
                     self.sent = None;
                     return Err(reason(error));
                 }

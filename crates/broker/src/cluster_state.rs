@@ -9,10 +9,10 @@ use cluster::{Links, ReplicaNumber};
 use parking_lot::Mutex;
 use protocol::PartitionId;
 
-use crate::balance::Returning;
 use crate::export_orders::ExportOrders;
 use crate::hearing::{Hearing, Seen};
 use crate::orders::PauseOrder;
+use crate::returning::Returning;
 
 /// The cluster, seen from one of its brokers.
 pub(crate) struct ClusterState {

@@ -135,7 +135,8 @@ impl ClusterState {
         node.all().iter().map(|partition| (partition.number(), partition.group().acknowledged(own))).collect()
     }
 
-    /// Asks the leader of a group, which is another broker, for so long at the most. An error is why there is no answer.
+    /// Asks the leader of a group, which is another broker, for so long at the most. An error is why there is no
+    /// answer.
     pub async fn ask_leader(&self, group: &Group, request: Bytes, time: Duration) -> Result<Bytes, String> {
         let role = *group.role().borrow();
         let Role::Follower { leader: Some(leader), .. } = role else {

@@ -56,8 +56,8 @@ impl Comparison {
 }
 
 impl Node {
-    /// Compares the whole states of all replicas after one entry of each partition's log. A replica that differs from the
-    /// majority is given up. The leaders do it, whichever broker is asked.
+    /// Compares the whole states of all replicas after one entry of each partition's log. A replica that differs from
+    /// the majority is given up. The leaders do it, whichever broker is asked.
     pub async fn compare_states(&self) -> Result<BTreeMap<PartitionId, Comparison>, String> {
         let cluster =
             self.cluster.as_ref().ok_or("this broker is alone: there is nothing to compare with")?;
@@ -241,8 +241,8 @@ pub(crate) fn hear_doubt(
     Ok(Bytes::new())
 }
 
-/// The doubt of another broker about the state of this replica: what to compare with the others. Its word alone proves
-/// nothing.
+/// The doubt of another broker about the state of this replica: what to compare with the others. Its word alone
+/// proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doubt {
     /// The digest after an entry of the log, by its index.

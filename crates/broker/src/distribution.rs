@@ -1,24 +1,18 @@
 //! Partitions that wait for what partition 1 gives to all: who has deployed, or granted, finds it everywhere.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use broker_api::SubmitError;
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
 use partition::Partition;
 use planted::Bug;
-use protocol::{Command, CommandClass, FIRST_PARTITION, PartitionId, RejectionType};
+use protocol::{Command, CommandClass, FIRST_PARTITION, RejectionType};
 use tokio::time::timeout;
 
 use crate::node::Node;
 
 /// Time-out of a request that waits until its partition knows what partition 1 knows.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Positions that a partition was waited for in vain: nobody else waits for the same.
-#[derive(Debug, Default)]
-pub(crate) struct Lagging(Mutex<BTreeMap<PartitionId, u64>>);
 
 /// Whether a command needs to find what was deployed before. Work in progress does not wait.
 pub(crate) fn concerns_definitions(command: &Command) -> bool {
@@ -41,8 +35,9 @@ fn may_lack_rows(error: &SubmitError) -> bool {
 }
 
 impl Node {
-    /// Asks a partition for something that needs what was deployed or granted before. A refusal counts when the partition
-    /// had all that partition 1 has acknowledged, at whichever broker; else the partition is asked once more.
+    /// Asks a partition for something that needs what was deployed or granted before. A refusal counts when the
+    /// partition had all that partition 1 has acknowledged, at whichever broker; else the partition is asked once
+    /// more.
     pub(crate) async fn ask_informed<'a, T>(
         &'a self,
         partition: &'a Partition,
@@ -85,29 +80,9 @@ impl Node {
     }
 }
 
-impl Lagging {
-    fn is_given_up(&self, partition: PartitionId, wanted: u64) -> bool {
-        self.0.lock().get(&partition).is_some_and(|given_up| *given_up >= wanted)
-    }
-
-    fn give_up(&self, partition: PartitionId, wanted: u64) {
-        self.0.lock().insert(partition, wanted);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_partition_is_waited_for_once() {
-        let lagging = Lagging::default();
-        assert!(!lagging.is_given_up(2, 7));
-        lagging.give_up(2, 7);
-        assert!(lagging.is_given_up(2, 7) && lagging.is_given_up(2, 6));
-        assert!(!lagging.is_given_up(2, 8), "there is more to wait for");
-        assert!(!lagging.is_given_up(3, 7));
-    }
 
     #[test]
     fn work_in_progress_does_not_wait() {

@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backup_directory::BackupDirectory;
 use crate::cluster_state::ClusterState;
-use crate::distribution::Lagging;
 use crate::expression::Evaluations;
+use crate::lagging::Lagging;
 use crate::opening::StartError;
 use crate::options::Options;
 use crate::readiness::Readiness;

@@ -150,8 +150,8 @@ impl StoreQueries {
         at_least.iter().all(|(partition, position)| (own.position)(partition) >= position)
     }
 
-    /// Whether this broker has caught up with its cluster since it started. Before that, a copy that lacks nothing may
-    /// be one that begins to be filled.
+    /// Whether this broker has caught up with its cluster since it started. Before that, a copy that lacks nothing
+    /// may be one that begins to be filled.
     pub fn has_caught_up(&self) -> bool {
         self.life
             .read()
@@ -190,8 +190,8 @@ impl StoreQueries {
         Ok(answer.into())
     }
 
-    /// The position of a partition that some other copy shows: the one that is looked for, if any does soon. All are asked at once,
-    /// so that one that is behind or does not answer keeps nobody waiting.
+    /// The position of a partition that some other copy shows: the one that is looked for, if any does soon. All are
+    /// asked at once, so that one that is behind or does not answer keeps nobody waiting.
     pub(crate) async fn ask_shown(&self, partition: PartitionId, position: u64) -> Result<u64, String> {
         let links = self.links().ok_or("the broker starts or stops")?;
         let request = RequestKind::StoreShown.of_partition(partition).about(position, &[]);

@@ -16,12 +16,13 @@ use crate::node::Node;
 use crate::successor::Successor;
 use cluster::{ReplicaNumber, placement};
 
-/// Time for which entries may wait for the next leader; after that, this broker leads on. Longer, this broker leads on.
+/// Time for which entries may wait for the next leader; after that, this broker leads on. Longer, this broker leads
+/// on.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Node {
-    /// Hands the partitions to a broker, or each to the one that has most of its log, and resolves with their leaders. An
-    /// error says why a leader is the same as before; those of earlier partitions may have changed.
+    /// Hands the partitions to a broker, or each to the one that has most of its log, and resolves with their
+    /// leaders. An error says why a leader is the same as before; those of earlier partitions may have changed.
     pub async fn hand_over(&self, to: Option<u32>) -> Result<BTreeMap<PartitionId, u32>, SubmitError> {
         let own = self.number();
         let has = |to: u32| match &self.cluster {

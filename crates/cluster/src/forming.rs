@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use data_directory::{Restored, describe};
-use protocol::PartitionId;
 use tokio::time::{Instant, sleep};
 
 use crate::bootstrap::{ASK_INTERVAL, ASK_TIMEOUT, BootstrapError, SAY_INTERVAL, Stage, Vote};
@@ -14,13 +13,8 @@ use crate::readmission;
 
 impl Vote {
     /// Waits until this broker has its vote, or a number that the leader has given. `log` is the directory of the log,
-    /// which must be there before the vote; `partitions` is the number of partitions of the cluster.
-    pub async fn obtain(
-        &self,
-        links: &Links,
-        log: &Path,
-        partitions: PartitionId,
-    ) -> Result<(), BootstrapError> {
+    /// which must be there before the vote.
+    pub async fn obtain(&self, links: &Links, log: &Path) -> Result<(), BootstrapError> {
         let begin_log = || {
             let failed = |source| BootstrapError::Io { path: log.to_owned(), source };
             std::fs::create_dir_all(log).map_err(failed)
@@ -52,20 +46,12 @@ impl Vote {
             }
             match (self.stage(), voter) {
                 (Stage::Empty, Some(_)) => self.advance(Stage::Rejoining)?,
-                (Stage::Rejoining, Some(_)) => match readmission::ask(links.peers.all(), partitions).await {
-                    Ok(replica) => {
-                        tracing::warn!(
-                            replica = replica.number(),
-                            "the data of this broker are gone, the others have theirs: it is a new replica"
-                        );
-                        begin_log()?;
-                        self.join_as(replica)?;
-                    }
-                    Err(reasons) => {
+                (Stage::Rejoining, Some(_)) => {
+                    if let Err(reasons) = self.rejoin(links, begin_log).await? {
                         say(vec![reasons], "this broker has no data, and the leader gives it no number yet");
                         sleep(ASK_INTERVAL).await;
                     }
-                },
+                }
                 (Stage::Empty, None) if all => self.advance(Stage::Prepared)?,
                 (Stage::Prepared, Some(_)) => {
                     begin_log()?;
@@ -86,6 +72,25 @@ impl Vote {
             }
         }
         Ok(())
+    }
+
+    /// Becomes another replica, if leaders give it a number. Else gives their reasons.
+    async fn rejoin(
+        &self,
+        links: &Links,
+        begin_log: impl FnOnce() -> Result<(), BootstrapError>,
+    ) -> Result<Result<(), String>, BootstrapError> {
+        let replica = match readmission::ask(links.peers.all(), links.identity.partitions()).await {
+            Ok(replica) => replica,
+            Err(reasons) => return Ok(Err(reasons)),
+        };
+        tracing::warn!(
+            replica = replica.number(),
+            "the data of this broker are gone, the others have theirs: it is a new replica"
+        );
+        begin_log()?;
+        self.join_as(replica)?;
+        Ok(Ok(()))
     }
 }
 

@@ -125,6 +125,11 @@ impl Identity {
         }
     }
 
+    /// How many partitions the cluster has.
+    pub fn partitions(&self) -> PartitionId {
+        self.partitions.expect("the number is compared before the first life begins")
+    }
+
     /// The random number of this life.
     pub fn random(&self) -> u64 {
         *self.lives.get(&self.life).expect("a life has its number from its begin on")

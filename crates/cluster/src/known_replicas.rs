@@ -1,9 +1,9 @@
 //! The memory of the other replicas, by which one that went back in time is found.
 //!
-//! An old copy of a data directory looks like the directory of a broker that was restarted: nothing in it says that its
-//! replica has voted and acknowledged entries since. Only others know. So a replica presents itself to them before it
-//! takes part (`presenting.rs`), and each compares that with what it remembers: the latest replica of the broker, its
-//! latest life, and the last entry that it acknowledged.
+//! An old copy of a data directory looks like the directory of a broker that was restarted: nothing in it says that
+//! its replica has voted and acknowledged entries since. Only others know. So a replica presents itself to them
+//! before it takes part (`presenting.rs`), and each compares that with what it remembers: the latest replica of the
+//! broker, its latest life, and the last entry that it acknowledged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -294,8 +294,8 @@ impl KnownReplicas {
         Ok(Verdict::Vouched.encode())
     }
 
-    /// Notes what replicas say about themselves, by their brokers, and what they have promised in the groups here. It is
-    /// written after a while.
+    /// Notes what replicas say about themselves, by their brokers, and what they have promised in the groups here. It
+    /// is written after a while.
     pub fn learn(
         &self,
         told: impl Iterator<Item = (u32, KnownReplica)>,

@@ -68,8 +68,8 @@ impl PeerService for WithoutReplica {
     }
 }
 
-/// Asks the others for a new number, the leader of the first partition among them, and has the leaders of all partitions
-/// take it. An error has the reasons of all.
+/// Asks the others for a new number, the leader of the first partition among them, and has the leaders of all
+/// partitions take it. An error has the reasons of all.
 pub(crate) async fn ask(
     others: &BTreeMap<u64, Peer>,
     partitions: PartitionId,

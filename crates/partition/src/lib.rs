@@ -34,6 +34,7 @@ mod opening;
 mod options;
 mod others;
 mod outbox;
+mod outbox_signals;
 mod partition;
 mod partition_state;
 mod pause;

@@ -156,7 +156,8 @@ impl Metrics {
         self.label.gauge("zeebe_leader_transition_latency").set(took.as_secs_f64());
     }
 
-    /// Sets how many messages to other partitions wait, how old the oldest is, and how many of theirs had no effect here.
+    /// Sets how many messages to other partitions wait, how old the oldest is, and how many of theirs had no effect
+    /// here.
     pub fn outbox(&self, channels: &[OutboxStatus], now_ms: i64) {
         for channel in channels {
             let label = self.label.and("target", channel.target.to_string());

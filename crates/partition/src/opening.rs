@@ -22,7 +22,7 @@ use crate::hashes::WantedHash;
 use crate::leading::Leading;
 use crate::numbers::Numbers;
 use crate::options::PartitionOptions;
-use crate::outbox::OutboxSignals;
+use crate::outbox_signals::OutboxSignals;
 use crate::partition_state::{GiveUp, PartitionState};
 use crate::record_state::{RecordState, RecordTarget};
 use crate::set_aside::SetAsideError;

@@ -15,7 +15,7 @@ use crate::entered::Entered;
 use crate::flush_state::FlushState;
 use crate::hashes::WantedHash;
 use crate::leading::Leading;
-use crate::outbox::OutboxSignals;
+use crate::outbox_signals::OutboxSignals;
 use crate::record_state::RecordState;
 
 /// Gives the replica up, so that the broker comes back as another one at its next start.

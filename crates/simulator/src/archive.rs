@@ -122,12 +122,12 @@ impl Archive {
 }
 
 /// A broker, and a partition that it has an archive of.
-type Place = (u32, PartitionId);
+type BrokerPartition = (u32, PartitionId);
 
 /// Archives, by their places.
-static ARCHIVES: Exclusive<BTreeMap<Place, Archive>> = Exclusive::new(BTreeMap::new());
+static ARCHIVES: Exclusive<BTreeMap<BrokerPartition, Archive>> = Exclusive::new(BTreeMap::new());
 
-fn with<T>(place: Place, look: impl FnOnce(&mut Archive) -> T) -> T {
+fn with<T>(place: BrokerPartition, look: impl FnOnce(&mut Archive) -> T) -> T {
     ARCHIVES.with(|archives| look(archives.entry(place).or_default()))
 }
 
@@ -383,7 +383,7 @@ impl Taken {
 }
 
 struct ToArchive {
-    place: Place,
+    place: BrokerPartition,
     copies: Arc<Copies>,
     /// Not there for good.
     taken: Taken,

@@ -514,8 +514,6 @@ sections! {
     "limits" limits: Limits {
         /// Bytes of a request, a set of variables or a deployment.
         max_message_bytes: Size = Size::mib(4), [Size(64 << 10), Size::mib(32)];
-        /// Messages of a partition to another one that has not received them; with more, new work is refused.
-        max_outbox_messages: u64 = 100_000, [1_000, 10_000_000];
         /// Time limit for the evaluation of an expression outside of process instances.
         expression_timeout: Duration = s(5), [ms(1), s(60)];
         /// Concurrent evaluations of that kind, each with `max_evaluation_bytes`; more wait within their time limit.

@@ -6,6 +6,8 @@ use super::value::Setting;
 
 /// Most partitions of one cluster: each has some threads on each broker with a replica.
 const PARTITIONS_MAX: u16 = 64;
+/// Least and most messages that may wait for a partition.
+const OUTBOX_MESSAGES: (u64, u64) = (1_000, 10_000_000);
 
 /// How many partitions and replicas there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,11 +18,13 @@ pub struct SpreadKeys {
     pub replication_factor: Option<u32>,
     /// Whether partitions go back to the brokers that are to lead them.
     pub balance_leaders: bool,
+    /// Messages of a partition to another one beyond which new work is refused.
+    pub max_outbox_messages: u64,
 }
 
 impl Default for SpreadKeys {
     fn default() -> Self {
-        Self { partitions: 1, replication_factor: None, balance_leaders: true }
+        Self { partitions: 1, replication_factor: None, balance_leaders: true, max_outbox_messages: 100_000 }
     }
 }
 
@@ -33,6 +37,9 @@ impl SpreadKeys {
                 .map(|value| self.partitions = value),
             "replication_factor" => read(entry, key).map(|value| self.replication_factor = value),
             "balance_leaders" => read(entry, key).map(|value| self.balance_leaders = value),
+            "max_outbox_messages" => read(entry, key)
+                .and_then(|value| within(value, OUTBOX_MESSAGES, entry, key))
+                .map(|value| self.max_outbox_messages = value),
             _ => return None,
         })
     }
@@ -59,6 +66,13 @@ impl SpreadKeys {
                     "for ten seconds. With one partition, its leader stays.",
                 ],
                 defaults.balance_leaders.show(),
+            ),
+            info(
+                "max_outbox_messages",
+                &[
+                    "Messages of a partition to another one that has not received them. With more, new work is refused.",
+                ],
+                defaults.max_outbox_messages.show(),
             ),
         ]
     }

@@ -190,7 +190,7 @@ fn partition(config: &Config, defaults: broker::PartitionOptions) -> broker::Par
     broker::PartitionOptions {
         node_id: cluster.node_id,
         max_message_bytes: limits.max_message_bytes.0 as usize,
-        max_outbox_messages: limits.max_outbox_messages,
+        max_outbox_messages: cluster.spread.max_outbox_messages,
         controlled_clock: config.clock.controlled,
         global_listeners: config.user_tasks.listeners.0.clone(),
         unique_business_ids: config.instances.unique_business_ids,

@@ -20,8 +20,8 @@ use crate::asked::attend;
 use crate::backup_directory::BackupDirectory;
 use crate::cluster_state::ClusterState;
 use crate::cluster_status::keep_statuses;
-use crate::distribution::Lagging;
 use crate::expression::Evaluations;
+use crate::lagging::Lagging;
 use crate::opening::{StartError, open};
 use crate::options::Options;
 use crate::others::LinkedBrokers;
@@ -250,8 +250,7 @@ async fn enter(
     if let Some(copies) = options.partition.export.copies() {
         store_copies::fetch_with(copies, &links);
     }
-    let log = log_directory(&options.partition.data_dir);
-    vote.obtain(&links, &log, options.partitions_count()).await?;
+    vote.obtain(&links, &log_directory(&options.partition.data_dir)).await?;
     Ok((Some(links), vote.replica()))
 }
 

@@ -1,4 +1,5 @@
-//! Three brokers with one partition, and some with three: any of them answers, and nothing acknowledged is lost when one goes away.
+//! Three brokers with one partition, and some with three: any of them answers, and nothing acknowledged is lost when
+//! one goes away.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

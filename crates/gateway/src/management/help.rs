@@ -41,6 +41,12 @@ const HELP: &[(&str, &str)] = &[
         "baton_commands_refused_before_log_total",
         "Rejected commands that cost no log entry, because their subject no longer exists.",
     ),
+    ("baton_outbox_messages", "Messages to another partition that it has not acknowledged."),
+    (
+        "baton_outbox_age_seconds",
+        "Age of the oldest message to another partition that it has not acknowledged.",
+    ),
+    ("baton_inbox_failed_messages_total", "Messages of another partition that had no effect."),
     // The log and the state.
     ("zeebe_log_appender_commit_latency_seconds", "Time from proposing an entry of the log to applying it."),
     (

@@ -57,8 +57,8 @@ pub trait Operations: Send + Sync + 'static {
     /// Pauses exporting. Records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// Pauses processing of commands and timers, on all brokers of a cluster, until the next start of all at the most.
-    /// Earlier commands are done when this returns.
+    /// Pauses processing of commands and timers, on all brokers of a cluster, until the next start of all at the
+    /// most. Earlier commands are done when this returns.
     fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
     /// Resumes processing.
@@ -79,7 +79,8 @@ pub trait Operations: Send + Sync + 'static {
     /// The disk of the data directory, once it was looked at.
     fn disk(&self) -> Option<DiskStatus>;
 
-    /// Hands all partitions to a broker, or each to the one that is to lead it; resolves with the leaders, by partition.
+    /// Hands all partitions to a broker, or each to the one that is to lead it; resolves with the leaders, by
+    /// partition.
     fn hand_over(&self, to: Option<u32>)
     -> BoxFuture<'_, Result<BTreeMap<PartitionId, u32>, OperationError>>;
 

@@ -65,8 +65,8 @@ pub(super) async fn change(
     serialized(broker.partitions())
 }
 
-/// `POST /actuator/rebalance[?broker=N]`: hands all partitions to a broker, or each to the one that is to lead it by its
-/// place, and answers with the one that leads each.
+/// `POST /actuator/rebalance[?broker=N]`: hands all partitions to a broker, or each to the one that is to lead it by
+/// its place, and answers with the one that leads each.
 pub(super) async fn rebalance(
     State(slot): State<Slot>,
     RawQuery(query): RawQuery,

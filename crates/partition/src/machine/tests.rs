@@ -96,7 +96,7 @@ pub(crate) fn shared_of(broker: u32, engine: &Engine) -> PartitionState {
         paused: AtomicBool::new(false),
         wanted_hash: crate::hashes::WantedHash::default(),
         digests: Digests::new(protocol::FIRST_PARTITION),
-        outbox: crate::outbox::OutboxSignals::default(),
+        outbox: crate::outbox_signals::OutboxSignals::default(),
     }
 }
 

@@ -23,7 +23,6 @@ type Asked = Option<Result<Vec<StateOf>, String>>;
 /// The states of all partitions of a broker. An error: messages to other partitions are on their way, or of instances
 /// that have ended something is left.
 fn states(node: &Node) -> Result<Vec<StateOf>, String> {
-    let failed = |error: state::StateError| error.to_string();
     let partitions = node.partitions();
     let are_several = partitions.len() > 1;
     let mut states = Vec::new();
@@ -32,7 +31,7 @@ fn states(node: &Node) -> Result<Vec<StateOf>, String> {
         if are_several {
             let engine = partition.engine().lock();
             let tables = engine.tables();
-            let running = tables.instances.scan(.., SHOWN).map_err(failed)?;
+            let running = tables.instances.scan(.., SHOWN).map_err(|error| error.to_string())?;
             if !running.is_empty() {
                 let running: Vec<_> = running.iter().map(|(key, of)| (*key, &of.process_id)).collect();
                 return Err(format!("partition {number} has the instances {running:?} in the end"));
@@ -44,13 +43,13 @@ fn states(node: &Node) -> Result<Vec<StateOf>, String> {
                 ("offers", tables.offers.len()),
             ];
             for (rows, count) in left {
-                let count = count.map_err(failed)?;
+                let count = count.map_err(|error| error.to_string())?;
                 if count > 0 {
                     return Err(format!("partition {number} has {count} {rows} in the end"));
                 }
             }
         }
-        states.push(partition.state_hash().map_err(failed)?);
+        states.push(partition.state_hash().map_err(|error| error.to_string())?);
     }
     Ok(states)
 }

@@ -159,6 +159,7 @@ fn settings_in_the_manual_exist() {
         ("..keys: ServerTlsKeys;", read("crates/baton/src/config/server_tls.rs")),
         ("..secrets: PeerSecretKeys;", read("crates/baton/src/config/peer_secret.rs")),
         ("..entrance: EntranceKeys;", read("crates/baton/src/config/entrance.rs")),
+        ("..spread: SpreadKeys;", read("crates/baton/src/config/spread.rs")),
         ("..gate: GateKeys;", read("crates/baton/src/config/entrance.rs")),
     ];
     let page = read("docs/configuration.md") + &manual();
