@@ -17,7 +17,8 @@ export const LANGUAGES: readonly string[] = ['en', ...Object.keys(FILES).map(cod
 
 export type Part = 'admin' | 'change' | 'history' | 'instance' | 'lists' | 'log' | 'login' | 'models' | 'overview' | 'problems' | 'tasks' | 'words';
 
-const [messages, setMessages] = createSignal<Messages>(en);
+/** Texts follow a change of the language. A part that comes makes none anew: what is typed beside them would be lost. */
+let messages: Messages = en;
 /** Parts that a page has asked for. */
 const parts = new Set<Part>();
 const [language, setLanguage] = createSignal('en');
@@ -41,7 +42,7 @@ export async function loadParts(...wanted: Part[]): Promise<void> {
   for (const part of missing) parts.add(part);
   // Another language was chosen meanwhile.
   if (code !== language()) await load(language());
-  else setMessages((known) => Object.assign({}, known, ...loaded.map((one) => one.default)) as Messages);
+  else messages = Object.assign({}, messages, ...loaded.map((one) => one.default)) as Messages;
 }
 
 /** A component that comes with its messages. */
@@ -56,7 +57,7 @@ async function load(code: string): Promise<void> {
     const wanted = code === 'en' ? [...parts] : [...parts, 'words' as const];
     loaded = await Promise.all([file ? file() : { default: en }, ...wanted.map((part) => partOf(code, part))]);
   }
-  setMessages(Object.assign({}, ...loaded.map((one) => one.default)) as Messages);
+  messages = Object.assign({}, ...loaded.map((one) => one.default)) as Messages;
   setLanguage(code);
   document.documentElement.lang = code;
 }
@@ -87,14 +88,19 @@ function isLocale(text: string): boolean {
 /** The locale for numbers and dates: the browser's region, if it speaks the language. */
 export const locale = (): string => navigator.languages.find((one) => one.split('-')[0] === language() && isLocale(one)) ?? language();
 
+function messagesNow(): Messages {
+  language();
+  return messages;
+}
+
 function textOf(key: Key): string {
-  const text = messages()[key];
+  const text = messagesNow()[key];
   if (text === undefined) console.error(`the page has not loaded the part of the message ${key}`);
   return text ?? key;
 }
 
 /** The message of a key that is made of what the server tells, if there is one. */
-export const known = (key: string): string | undefined => messages()[key];
+export const known = (key: string): string | undefined => messagesNow()[key];
 
 const filled = (text: string, values: Record<string, unknown>): string => text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 
