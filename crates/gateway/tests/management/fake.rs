@@ -209,8 +209,9 @@ impl Operations for FakeBroker {
         &self,
         to: Option<u32>,
     ) -> BoxFuture<'_, Result<BTreeMap<PartitionId, u32>, OperationError>> {
-        let leader =
-            to.filter(|to| *to < 3).ok_or_else(|| OperationError::Invalid("no such broker".to_owned()));
+        // Without a broker, the first one is to lead.
+        let leader = Some(to.unwrap_or(0)).filter(|to| *to < 3);
+        let leader = leader.ok_or_else(|| OperationError::Invalid("no such broker".to_owned()));
         async move { Ok(BTreeMap::from([(1, leader?)])) }.boxed()
     }
 
