@@ -285,6 +285,8 @@ test('users, groups and roles are created, joined and deleted', () =>
     await page.getByLabel('Password').fill('zoe-password');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
+    // Words that come later, such as those of this refusal, make no field anew.
+    assert.equal(await page.getByLabel('User name').inputValue(), 'zoe');
     page.once('dialog', (dialog) => dialog.accept());
     await page.keyboard.press('Escape');
 
