@@ -267,7 +267,7 @@ fn forgotten(store: &dyn Store) {
         .set(duration::PROCESS_ID, "kept");
     writer.write(&batch, position + 1).unwrap();
     sweep(store, keep("process_instances"));
-    assert_eq!(counted(store).len(), 5);
+    assert_eq!(counted(store).len(), 9);
     sweep(store, keep("durations"));
     assert_eq!(counted(store).len(), 0);
     let left = block_on(store.reader().search(search(&duration::ENTITY, Filter::everything()))).unwrap().rows;
