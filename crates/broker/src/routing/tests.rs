@@ -109,19 +109,27 @@ fn of_a_key() -> Vec<Command> {
             elements: vec![],
             cancel_remaining_instances: false,
         }),
-        Command::ChangeBatchOperation { batch_operation_key: KEY, change: BatchOperationChange::Resume },
-        Command::AddBatchItems(AddBatchItems {
-            batch_operation_key: KEY,
-            items: vec![],
-            is_last: true,
-            error: None,
-            owners: vec![],
-        }),
         Command::UserTask(UserTaskCommand {
             user_task_key: KEY,
             operation: UserTaskOperation::Complete { variables: variables() },
             action: name("complete"),
             request_id: None,
+        }),
+    ]
+}
+
+/// Commands that the key of a batch operation leads to the second partition.
+fn of_a_batch_operation() -> [Command; 2] {
+    let batch_operation_key = KEY;
+    let (items, owners) = (vec![], vec![]);
+    [
+        Command::ChangeBatchOperation { batch_operation_key, change: BatchOperationChange::Resume },
+        Command::AddBatchItems(AddBatchItems {
+            batch_operation_key,
+            items,
+            is_last: true,
+            error: None,
+            owners,
         }),
     ]
 }
@@ -168,7 +176,7 @@ fn of_the_first() -> Vec<Command> {
 
 #[test]
 fn each_command_has_its_partition() {
-    for command in of_a_key() {
+    for command in of_a_key().into_iter().chain(of_a_batch_operation()) {
         assert_eq!(target(&command, COUNT), Destination::One(2), "{command:?}");
     }
     for command in of_the_first() {

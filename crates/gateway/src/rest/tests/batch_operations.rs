@@ -226,7 +226,8 @@ fn items_are_found_among_what_was_there_and_handed_over() {
             items: vec![item],
             is_last: true,
             error: None,
-            owners: vec![],
+            // Other partitions know no owner of the item.
+            owners: vec![HistoryOwner { definition_id: "a".into(), tenant_id: "a".into() }],
         };
         assert_eq!(broker.last(), Command::AddBatchItems(items));
     }
