@@ -55,6 +55,8 @@ pub struct Archive {
     pub state: ArchiveState,
     /// The operator has said that it goes on without what is lost.
     goes_on: bool,
+    /// How often the content of another archive took the place of this one's.
+    replaced: u64,
 }
 
 impl Archive {
@@ -241,7 +243,7 @@ pub fn factory(broker: u32) -> Factory {
     let given = Arc::clone(&copies);
     let make = move |partition| {
         let place = (broker, partition);
-        Box::new(ToArchive { place, copies: Arc::clone(&given), taken: Taken::default() })
+        Box::new(ToArchive { place, copies: Arc::clone(&given), taken: Taken::default(), replaced: 0 })
             as Box<dyn Exporter>
     };
     Factory { make: Arc::new(make), unwanted: &[], copies: Some(copies), shown: None }
@@ -387,6 +389,8 @@ struct ToArchive {
     copies: Arc<Copies>,
     /// Not there for good.
     taken: Taken,
+    /// As [`Archive::replaced`] was when it was opened.
+    replaced: u64,
 }
 
 fn noted(record: &Record) -> Noted {
@@ -422,7 +426,7 @@ impl ToArchive {
             let (number, fetched) = fetched.ok_or_else(|| NoCopy::now("a copy of another form"))?;
             with((broker, number), |archive| {
                 let state = std::mem::take(&mut archive.state);
-                *archive = Archive { state, ..fetched };
+                *archive = Archive { state, replaced: archive.replaced + 1, ..fetched };
             });
         }
         Ok(())
@@ -470,10 +474,12 @@ impl Exporter for ToArchive {
         if with(self.place, |archive| archive.upto) < acknowledged {
             self.fill(acknowledged)?;
         }
-        Ok(with(self.place, |archive| {
+        let (upto, replaced) = with(self.place, |archive| {
             archive.state = ArchiveState::Whole;
-            archive.upto
-        }))
+            (archive.upto, archive.replaced)
+        });
+        self.replaced = replaced;
+        Ok(upto)
     }
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
@@ -489,13 +495,17 @@ impl Exporter for ToArchive {
 
     fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
         let taken = std::mem::take(&mut self.taken);
-        Ok(with(self.place, |archive| {
+        with(self.place, |archive| {
+            if archive.replaced != self.replaced {
+                // The exporter of another partition had all archives replaced: this one may go less far now.
+                return Err(ExportError::Target("another archive took the place of this one".to_owned()));
+            }
             archive.upto = archive.upto.max(last_of(&taken.records));
             if taken.has_purge {
                 archive.gaps.clear();
             }
             taken.put_into(&mut archive.records);
-            archive.upto
-        }))
+            Ok(archive.upto)
+        })
     }
 }
