@@ -354,7 +354,7 @@ impl DemandRegistry {
         let worker = |subscriber: &Subscriber| {
             let request = &subscriber.request;
             let (holds, free_places) = match subscriber.stream() {
-                Some(stream) => (stream.held(), stream.room()),
+                Some(stream) => (stream.held(), stream.free_places()),
                 None => (0, request.max_jobs),
             };
             Worker {

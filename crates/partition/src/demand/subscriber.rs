@@ -65,6 +65,15 @@ impl Stream {
         self.outstanding + self.overdue.len() as u32
     }
 
+    /// Jobs that it would take beside those it holds, whether it has asked for them or not.
+    pub fn free_places(&self) -> u32 {
+        if self.overdue.len() > OVERDUE_MAX {
+            return 0;
+        }
+        let held = self.held() + self.credit.held_by_others();
+        self.credit.limit().saturating_sub(held).min(self.buffer.capacity() as u32)
+    }
+
     /// Jobs that it may have beside those it holds.
     pub fn room(&self) -> u32 {
         if self.overdue.len() > OVERDUE_MAX {
