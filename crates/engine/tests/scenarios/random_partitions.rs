@@ -13,9 +13,8 @@ use crate::support::Random;
 use crate::support::document;
 use crate::support::partitions::Partitions;
 
-/// Two versions of a process that waits in several ways, another one that waits for the same messages, and senders.
-const MODELS: [&str; 5] = [
-    "process p
+/// A process that waits in several ways.
+const WAITING: &str = "process p
     start s
     job t type=t
     boundary note on=t message=n key=key interrupting=false
@@ -26,19 +25,10 @@ const MODELS: [&str; 5] = [
     end es
     s -> t -> c -> e
     note -> en
-    stop -> es",
-    "process p
-    start s
-    job t type=t
-    boundary note on=t message=n key=key interrupting=false
-    boundary stop on=t message=m key=key
-    catch c message=m key=key
-    end e
-    end en
-    end es
-    s -> t -> c -> e
-    note -> en
-    stop -> es",
+    stop -> es";
+
+/// Another process that waits for the same messages, and senders.
+const OTHERS: [&str; 3] = [
     "process q
     start s
     receive r message=m key=key
@@ -80,9 +70,13 @@ impl Run {
             requests: 0,
             asked: BTreeSet::new(),
         };
-        for model in MODELS {
+        // What is deployed again as it was is no other version.
+        let changed = WAITING.replace("end en", "end noted").replace("note -> en", "note -> noted");
+        for model in [WAITING, &changed].into_iter().chain(OTHERS) {
             run.partitions.deploy(model);
         }
+        let definitions = run.partitions.read(1).engine().tables().definition_by_id.len().unwrap();
+        assert_eq!(definitions, 2 + OTHERS.len() as u64, "the process has two versions");
         run
     }
 
