@@ -117,6 +117,7 @@ impl CommandContext<'_> {
     /// Has a catch event of another partition wait, or wait as a new generation.
     pub(super) fn open_remote(&mut self, opened: &OpenSubscription) -> Result<(), Failure> {
         let key = opened.subscription_key;
+        assert_ne!(partition_of(key), self.options.partition_id, "a subscription from here is no remote one");
         if let Some(known) = self.tables.remote_subscriptions.get(&key)? {
             assert!(known.opened.generation < opened.generation, "generations of {key} grow");
             self.tables.subscription_by_name.delete(&remote_at(&known.opened));

@@ -70,7 +70,7 @@ impl Run {
             requests: 0,
             asked: BTreeSet::new(),
         };
-        // What is deployed again as it was is no other version.
+        // A text that is deployed again is no other version.
         let changed = WAITING.replace("end en", "end noted").replace("note -> en", "note -> noted");
         for model in [WAITING, &changed].into_iter().chain(OTHERS) {
             run.partitions.deploy(model);
