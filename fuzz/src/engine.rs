@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use engine::{Effects, Engine, LASTING, Options};
+use engine::{Effects, Engine, Options, is_lasting};
 use models::{Bounds, Model};
 use protocol::{
     ActivatedJob, Batch, BusinessIdClaim, Command, CompleteJob, CreateInstance, DefinitionRef,
@@ -383,7 +383,7 @@ impl Run {
             .tables()
             .row_counts()
             .into_iter()
-            .filter(|(name, rows)| *rows > 0 && !LASTING.contains(name) && !OUTLIVING.contains(name))
+            .filter(|(name, rows)| *rows > 0 && !is_lasting(name) && !OUTLIVING.contains(name))
             .collect();
         assert!(left.is_empty(), "left over after everything was cancelled: {left:?}");
         let tables = self.engine.tables();

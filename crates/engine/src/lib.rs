@@ -32,7 +32,7 @@ pub use crate::core::failure::ApplyError;
 pub use crate::core::options::{FaultPoint, LARGE_BYTES, Options, WorkLimit, WorkLimits};
 pub use crate::core::outbox::OutboxStatus;
 pub use command::gone::may_be_gone;
-pub use entity::tables::{LASTING, Tables};
+pub use entity::tables::{Tables, is_lasting};
 pub use query::{Read, ReadError, Scan, View};
 
 use crate::core::meter::Meter;

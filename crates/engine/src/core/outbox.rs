@@ -14,7 +14,7 @@ use state::{RowChange, StateError, TableSet};
 use crate::Engine;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::entity::tables::{DISTRIBUTED, Tables};
+use crate::entity::tables::{GIVEN, GRANTS, Tables};
 use crate::entity::{Channel, Outgoing};
 
 /// Bytes of a row above which it is a message of its own: many large ones would not fit into one entry.
@@ -86,7 +86,7 @@ impl CommandContext<'_> {
         if !self.has_others() || self.options.partition_id != FIRST_PARTITION {
             return Ok(());
         }
-        static TABLES: LazyLock<TableSet> = LazyLock::new(|| Tables::set_of(DISTRIBUTED));
+        static TABLES: LazyLock<TableSet> = LazyLock::new(|| Tables::set_of(&[GRANTS, GIVEN].concat()));
         let changes = self.tables.changes(*TABLES)?;
         if changes.is_empty() {
             return Ok(());

@@ -5,20 +5,8 @@ use state::{RowChange, StateError, TableKey, TableValue};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::entity::tables::Tables;
+use crate::entity::tables::{GRANTS, Tables};
 use crate::entity::{Definition, DefinitionState};
-
-/// Tables that say what anybody is granted.
-const GRANTS: &[&str] = &[
-    "users",
-    "circles",
-    "mapping_rules",
-    "mapping_rule_by_claim",
-    "members",
-    "member_of",
-    "authorizations",
-    "authorization_by_owner",
-];
 
 impl CommandContext<'_> {
     /// Takes rows as partition 1 has them.

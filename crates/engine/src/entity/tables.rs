@@ -213,11 +213,20 @@ state::tables! {
     }
 }
 
-/// Names of the tables that may hold rows when every instance has ended.
-pub const LASTING: &[&str] = &[
-    "meta",
-    "settings",
-    "channels",
+/// Names of the tables that say what anybody is granted. Partition 1 gives their rows to all partitions.
+pub const GRANTS: &[&str] = &[
+    "users",
+    "circles",
+    "mapping_rules",
+    "mapping_rule_by_claim",
+    "members",
+    "member_of",
+    "authorizations",
+    "authorization_by_owner",
+];
+
+/// Names of the other tables whose rows partition 1 gives to all partitions.
+pub const GIVEN: &[&str] = &[
     "definitions",
     "agent_definitions",
     "definition_by_id",
@@ -230,6 +239,15 @@ pub const LASTING: &[&str] = &[
     "forms",
     "resources",
     "start_subscriptions",
+    "global_listeners",
+    "cluster_variables",
+];
+
+/// Names of further tables that may hold rows when every instance has ended.
+const LASTING: &[&str] = &[
+    "meta",
+    "settings",
+    "channels",
     "signal_starts",
     "condition_starts",
     "exporters",
@@ -240,46 +258,15 @@ pub const LASTING: &[&str] = &[
     "batch_operations",
     "batch_items",
     "batch_plans",
-    "global_listeners",
-    "cluster_variables",
-    "users",
-    "circles",
-    "mapping_rules",
-    "mapping_rule_by_claim",
-    "members",
-    "member_of",
-    "authorizations",
-    "authorization_by_owner",
     "views",
     "view_by_owner",
     "shared_views",
 ];
 
-/// Names of the tables whose rows partition 1 gives to all partitions.
-pub const DISTRIBUTED: &[&str] = &[
-    "definitions",
-    "agent_definitions",
-    "definition_by_id",
-    "definition_by_tag",
-    "definition_by_deployment",
-    "last_version",
-    "decision_requirements",
-    "requirements_by_namespace",
-    "decisions",
-    "forms",
-    "resources",
-    "start_subscriptions",
-    "global_listeners",
-    "cluster_variables",
-    "users",
-    "circles",
-    "mapping_rules",
-    "mapping_rule_by_claim",
-    "members",
-    "member_of",
-    "authorizations",
-    "authorization_by_owner",
-];
+/// Whether a table may hold rows when every instance has ended.
+pub fn is_lasting(table: &str) -> bool {
+    [GRANTS, GIVEN, LASTING].iter().any(|names| names.contains(&table))
+}
 
 impl Tables {
     /// Whether the subject of a command exists.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use bytes::Bytes;
-use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError, WorkLimits};
+use engine::{Delivery, Effects, Engine, Options, Outcome, Read, ReadError, WorkLimits, is_lasting};
 use models::Bounds;
 use protocol::{
     ActivatedJob, AddBatchItems, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query,
@@ -251,7 +251,7 @@ impl Harness {
     /// Rows of tables that hold none when every instance has ended.
     pub fn leftovers(&self) -> Vec<(&'static str, u64)> {
         let counts = self.engine().tables().row_counts().into_iter();
-        counts.filter(|(name, rows)| *rows > 0 && !LASTING.contains(name)).collect()
+        counts.filter(|(name, rows)| *rows > 0 && !is_lasting(name)).collect()
     }
 
     /// Whether nothing runs and nothing waits.
