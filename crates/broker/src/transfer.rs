@@ -33,19 +33,23 @@ impl Node {
             let reason = format!("broker: expected the number of a broker of the cluster, but found {to}");
             return Err(Rejection::invalid_argument(reason).into());
         }
-        let mut leaders = BTreeMap::new();
-        for partition in self.all() {
-            leaders.insert(partition.number(), self.hand_over_one(partition, to).await?);
-        }
-        Ok(leaders)
+        self.hand_over_each(|_| to).await
     }
 
     /// Hands each partition to the broker that is to lead it by its place, and resolves with their leaders.
     pub async fn rebalance(&self) -> Result<BTreeMap<PartitionId, u32>, SubmitError> {
+        self.hand_over_each(|partition| Some(self.preferred_leader(partition))).await
+    }
+
+    /// Hands the partitions over, one after the other.
+    async fn hand_over_each(
+        &self,
+        to: impl Fn(PartitionId) -> Option<u32>,
+    ) -> Result<BTreeMap<PartitionId, u32>, SubmitError> {
         let mut leaders = BTreeMap::new();
         for partition in self.all() {
-            let preferred = self.preferred_leader(partition.number());
-            leaders.insert(partition.number(), self.hand_over_one(partition, Some(preferred)).await?);
+            let number = partition.number();
+            leaders.insert(number, self.hand_over_one(partition, to(number)).await?);
         }
         Ok(leaders)
     }
