@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{Document, JobKind, JobListenerEventType};
-
 use super::super::group::POLL_PATIENCE;
 use super::super::*;
 
@@ -82,30 +80,7 @@ pub fn request(timeout_ms: i64, max_jobs: u32) -> JobRequest {
 }
 
 fn job(key: Key, deadline_ms: i64) -> ActivatedJob {
-    ActivatedJob {
-        key,
-        job_type: Name::from("t"),
-        process_instance_key: 1,
-        root_process_instance_key: 1,
-        process_id: Name::from("p"),
-        process_definition_version: 1,
-        process_definition_key: 1,
-        element_id: Name::from("e"),
-        element_instance_key: 1,
-        custom_headers_json: "{}".into(),
-        worker: Name::default(),
-        retries: 3,
-        deadline_ms,
-        variables: Document::empty(),
-        tenant_id: Name::default_tenant(),
-        kind: JobKind::BpmnElement,
-        listener_event_type: JobListenerEventType::Unspecified,
-        tags: vec![],
-        user_task: None,
-        business_id: None,
-        priority: 0,
-        lease: None,
-    }
+    ActivatedJob { deadline_ms, ..protocol::testing::job(key) }
 }
 
 impl Model {
