@@ -9,9 +9,9 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use protocol::PartitionId;
 
 /// Positions of the last records, by partition.
-type Positions = BTreeMap<PartitionId, u64>;
-type Make = Box<dyn Fn(&Path) -> Result<Positions, String> + Send + Sync>;
-type Fetch = Arc<dyn Fn(&Positions) -> Result<PathBuf, NoCopy> + Send + Sync>;
+type LastPositions = BTreeMap<PartitionId, u64>;
+type Make = Box<dyn Fn(&Path) -> Result<LastPositions, String> + Send + Sync>;
+type Fetch = Arc<dyn Fn(&LastPositions) -> Result<PathBuf, NoCopy> + Send + Sync>;
 
 /// Why no file of another replica was obtained.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,18 +48,21 @@ impl fmt::Debug for Copies {
 impl Copies {
     /// `make` writes a new file with all that the copy of this replica has at one moment, and returns the positions
     /// up to which the file has everything.
-    pub fn new(make: impl Fn(&Path) -> Result<Positions, String> + Send + Sync + 'static) -> Self {
+    pub fn new(make: impl Fn(&Path) -> Result<LastPositions, String> + Send + Sync + 'static) -> Self {
         Self { make: Box::new(make), fetch: RwLock::default(), replacing: Mutex::default() }
     }
 
     /// Writes a new file with all that this replica has. Returns the positions of its last records, or later ones.
     /// Blocks.
-    pub fn make(&self, target: &Path) -> Result<Positions, String> {
+    pub fn make(&self, target: &Path) -> Result<LastPositions, String> {
         (self.make)(target)
     }
 
     /// Tells how a file of another replica is obtained that has everything up to positions, from now on.
-    pub fn fetch_with(&self, fetch: impl Fn(&Positions) -> Result<PathBuf, NoCopy> + Send + Sync + 'static) {
+    pub fn fetch_with(
+        &self,
+        fetch: impl Fn(&LastPositions) -> Result<PathBuf, NoCopy> + Send + Sync + 'static,
+    ) {
         *self.fetch.write() = Some(Arc::new(fetch));
     }
 
@@ -70,7 +73,7 @@ impl Copies {
 
     /// Obtains a file of another replica that has everything up to positions, which are not the file's own if no
     /// records have them. Blocks. The file is the caller's.
-    pub fn fetch(&self, at_least: &Positions) -> Result<PathBuf, NoCopy> {
+    pub fn fetch(&self, at_least: &LastPositions) -> Result<PathBuf, NoCopy> {
         let fetch = self.fetch.read().clone();
         let fetch = fetch.ok_or_else(|| NoCopy::now("there is no other replica"))?;
         fetch(at_least)

@@ -24,7 +24,7 @@ impl Measure {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Total, Self::Wait, Self::Work, Self::Begun, Self::Ended, Self::Incident];
-    /// Those that have a length.
+    /// Kinds of durations that have a length.
     pub const LENGTHS: [Self; 3] = [Self::Total, Self::Wait, Self::Work];
 
     /// As rows have it.

@@ -118,7 +118,7 @@ impl Slow {
     }
 }
 
-/// Those that took longest on average.
+/// The elements that took longest on average.
 async fn slowest_elements(call: &Call<'_>, hours: &Hours) -> Result<Vec<Slow>, Failure> {
     let asked = counters(
         &duration::ENTITY,
